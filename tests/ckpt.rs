@@ -95,9 +95,10 @@ fn largest(folder: &Path) -> PathBuf {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => all.push(path),
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                all.push(path)
             }
         }
     }
@@ -458,9 +459,10 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let path = entry.unwrap().path();
         let to = to.join(path.file_name().unwrap());
-        match path.is_dir() {
-            true => copy(&path, &to),
-            false => drop(fs::copy(&path, &to).unwrap()),
+        if path.is_dir() {
+            copy(&path, &to)
+        } else {
+            fs::copy(&path, &to).unwrap();
         }
     }
 }

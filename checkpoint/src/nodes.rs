@@ -107,13 +107,14 @@ pub(crate) fn set_host_values<T: Tree>(tree: &mut T, mut values: HostValues) -> 
         }
         at += 1;
     });
-    match values.is_empty() {
-        true => Ok(()),
-        false => Err(Error::tree(
+    if values.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::tree(
             None,
             "the tree has numbers or strings that `Tree::visit_parts` does not visit\n  help: \
-             derive `Tree` for the types of their parents, or implement `visit_parts`",
-        )),
+         derive `Tree` for the types of their parents, or implement `visit_parts`",
+        ))
     }
 }
 

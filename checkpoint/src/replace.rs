@@ -22,9 +22,10 @@ pub(crate) fn arrays<T: Tree>(
     let dtypes: HashMap<&str, DType> = wanted.iter().map(|(path, d)| (&**path, *d)).collect();
     let types = saved.map_with_path(|name, saved| {
         let dtype = dtypes.get(name).copied().unwrap_or(saved.dtype());
-        match cast::keeps_values(saved.dtype(), dtype) {
-            true => Array::shape_dtype_struct(saved.shape(), dtype),
-            false => saved.clone(),
+        if cast::keeps_values(saved.dtype(), dtype) {
+            Array::shape_dtype_struct(saved.shape(), dtype)
+        } else {
+            saved.clone()
         }
     });
     let mut like = tree::copy(tree);
@@ -34,9 +35,10 @@ pub(crate) fn arrays<T: Tree>(
     let mut new = Vec::with_capacity(wanted.len());
     for (name, dtype) in &wanted {
         let array = read(name)?;
-        new.push(match array.dtype() == *dtype {
-            true => array,
-            false => array.astype(*dtype),
+        new.push(if array.dtype() == *dtype {
+            array
+        } else {
+            array.astype(*dtype)
         });
     }
     let mut new = new.into_iter();

@@ -8,11 +8,12 @@ const MOST_ELEMENTS: u128 = 1 << 53;
 /// as 1, since arrays without elements have strides, too.
 pub(crate) fn check_shape(shape: &[usize]) -> Result<(), String> {
     let sizes = shape.iter().map(|&d| d.max(1) as u128);
-    match sizes.fold(1, u128::saturating_mul) > MOST_ELEMENTS {
-        false => Ok(()),
-        true => Err(format!(
+    if sizes.fold(1, u128::saturating_mul) <= MOST_ELEMENTS {
+        Ok(())
+    } else {
+        Err(format!(
             "the sizes of shape {shape:?} multiply to more elements than a process can address"
-        )),
+        ))
     }
 }
 

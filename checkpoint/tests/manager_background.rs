@@ -91,16 +91,18 @@ impl Gated {
 
 impl Snapshot for Gated {
     fn write(&mut self, writer: &ItemWriter) -> Result<()> {
-        match self.finalize {
-            true => Ok(()),
-            false => self.obey(writer),
+        if self.finalize {
+            Ok(())
+        } else {
+            self.obey(writer)
         }
     }
 
     fn finalize(&mut self, writer: &ItemWriter) -> Result<()> {
-        match self.finalize {
-            true => self.obey(writer),
-            false => Ok(()),
+        if self.finalize {
+            self.obey(writer)
+        } else {
+            Ok(())
         }
     }
 }
@@ -377,13 +379,14 @@ impl Snapshot for Slow {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_millis(300));
-        match self.fails {
-            false => writer.write("file", b"written"),
-            true => Err(Error::Io {
+        if !self.fails {
+            writer.write("file", b"written")
+        } else {
+            Err(Error::Io {
                 path: writer.folder().join("file"),
                 action: "be written",
                 source: std::io::ErrorKind::StorageFull.into(),
-            }),
+            })
         }
     }
 }

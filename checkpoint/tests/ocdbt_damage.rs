@@ -25,12 +25,11 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => {
-                    let bytes = fs::read(&path).unwrap();
-                    all.insert(path.strip_prefix(folder).unwrap().into(), bytes);
-                }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                let bytes = fs::read(&path).unwrap();
+                all.insert(path.strip_prefix(folder).unwrap().into(), bytes);
             }
         }
     }

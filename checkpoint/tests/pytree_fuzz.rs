@@ -85,9 +85,10 @@ fn damaged(sound: &[u8], generator: &mut Generator) -> Vec<u8> {
 fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files(&path, out),
-            false => out.push(path),
+        if path.is_dir() {
+            files(&path, out)
+        } else {
+            out.push(path)
         }
     }
 }
@@ -107,9 +108,10 @@ fn damaged_checkpoints_are_refused() {
     cpu_devices(2);
     // In memory where there is such a file system: this is not about the disk.
     let memory = Path::new("/dev/shm");
-    let folder = match memory.is_dir() {
-        true => tempfile::tempdir_in(memory).unwrap(),
-        false => tempfile::tempdir().unwrap(),
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory).unwrap()
+    } else {
+        tempfile::tempdir().unwrap()
     };
     let mesh = make_mesh(&[2], &["x"]).unwrap();
     let x = ramp(&[4, 3], DType::F32);

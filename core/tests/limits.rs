@@ -367,9 +367,10 @@ fn windows_beyond_all_addresses_are_refused() {
         ),
     ];
     for (start, f) in cases {
-        let shape = match start.starts_with("conv") {
-            true => [1, 1, 4, 4],
-            false => [1, 4, 4, 1],
+        let shape = if start.starts_with("conv") {
+            [1, 1, 4, 4]
+        } else {
+            [1, 4, 4, 1]
         };
         let x = Array::shape_dtype_struct(&shape, DType::F32);
         let text = panic_message(|| {

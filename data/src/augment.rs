@@ -136,9 +136,10 @@ impl Transform<Array3<u8>> for Augment {
             )
         };
         let image = image.view();
-        Ok(match self.0.iter().any(random) {
-            true => self.apply(&image, context.generator()),
-            false => self.apply(&image, &mut Generator::new(0)),
+        Ok(if self.0.iter().any(random) {
+            self.apply(&image, context.generator())
+        } else {
+            self.apply(&image, &mut Generator::new(0))
         })
     }
 }

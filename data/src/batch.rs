@@ -109,12 +109,15 @@ impl<B: Batch> Batch for BTreeMap<String, B> {
         for (name, batch) in batches.into_iter().flatten() {
             columns.entry(name).or_default().push(batch);
         }
-        let whole = |(name, parts): (String, Vec<B>)| match parts.len() == count {
-            true => Ok((name, B::join(parts)?)),
-            false => Err(Error::Collate(format!(
-                "cannot join batches: `{name}` is missing in some of them; use the same names in all \
-                 batches"
-            ))),
+        let whole = |(name, parts): (String, Vec<B>)| {
+            if parts.len() == count {
+                Ok((name, B::join(parts)?))
+            } else {
+                Err(Error::Collate(format!(
+                    "cannot join batches: `{name}` is missing in some of them; use the same names in all \
+             batches"
+                )))
+            }
         };
         columns.into_iter().map(whole).collect()
     }

@@ -231,11 +231,14 @@ impl<S: Sample> Sample for BTreeMap<String, S> {
                 column.push(value);
             }
         }
-        let whole = |(name, column): (String, Vec<S>)| match column.len() == count {
-            true => Ok((name, S::collate(column)?)),
-            false => Err(Error::Collate(format!(
-                "`{name}` is missing in some items of the batch; use the same names in all items"
-            ))),
+        let whole = |(name, column): (String, Vec<S>)| {
+            if column.len() == count {
+                Ok((name, S::collate(column)?))
+            } else {
+                Err(Error::Collate(format!(
+                    "`{name}` is missing in some items of the batch; use the same names in all items"
+                )))
+            }
         };
         columns.into_iter().map(whole).collect()
     }

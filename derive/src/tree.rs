@@ -209,12 +209,11 @@ fn fixed_value(core: &TokenStream, ty: &Type, binding: &Ident) -> TokenStream {
         let value = float(quote!(*#binding));
         return quote!(&#value);
     }
-    match argument_of_option(ty).is_some_and(is_float) {
-        true => {
-            let value = float(quote!(value));
-            quote!(&::core::option::Option::map(*#binding, |value| #value))
-        }
-        false => quote!(#binding),
+    if argument_of_option(ty).is_some_and(is_float) {
+        let value = float(quote!(value));
+        quote!(&::core::option::Option::map(*#binding, |value| #value))
+    } else {
+        quote!(#binding)
     }
 }
 

@@ -98,13 +98,14 @@ impl Chat {
     /// Returns an error if too few tokens remain for an answer.
     fn expect_room(&self, prompt: usize) -> Result {
         let length = self.decoding.max_length();
-        match prompt + ROOM <= length {
-            true => Ok(()),
-            false => Err(format!(
+        if prompt + ROOM <= length {
+            Ok(())
+        } else {
+            Err(format!(
                 "the chat has {prompt} tokens, but --length is {length}\n  help: use a larger \
-                 --length, or start a new chat"
+             --length, or start a new chat"
             )
-            .into()),
+            .into())
         }
     }
 }

@@ -87,8 +87,9 @@ pub fn compiled_ahead<S: Tree, A: Tree, R: Tree, E: Into<Box<dyn Error>>>(
 pub fn ahead<S: Tree, A: Tree, R: Tree, E: Into<Box<dyn Error>>>(
     lower: impl FnOnce() -> std::result::Result<Lowered<S, A, R>, E>,
 ) -> Result {
-    match compiled_ahead("The step", lower)? {
-        true => Err(Compiled.into()),
-        false => Ok(()),
+    if compiled_ahead("The step", lower)? {
+        Err(Compiled.into())
+    } else {
+        Ok(())
     }
 }

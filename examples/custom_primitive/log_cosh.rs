@@ -21,12 +21,13 @@ impl Primitive for LogCosh {
 
     // The result has the same type as the operand.
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        match args[0].dtype().is_float() {
-            true => Ok(Avals::from_iter([args[0]])),
-            false => Err(
+        if args[0].dtype().is_float() {
+            Ok(Avals::from_iter([args[0]]))
+        } else {
+            Err(
                 ShapeError::new(format!("takes floats, not {}", args[0].dtype()))
                     .help("convert the operand: x.astype(DType::F32)"),
-            ),
+            )
         }
     }
 

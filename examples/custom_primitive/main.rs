@@ -86,9 +86,10 @@ fn as_any_other() -> Result {
     let expected = 1.0 - x.tanh().square();
     let apart = (second(x) - expected).abs().max().item::<f32>();
     println!("second derivatives: at most {apart:.0e} from 1 - tanh²");
-    match apart < 1e-6 {
-        true => Ok(()),
-        false => Err("the second derivative is wrong".into()),
+    if apart < 1e-6 {
+        Ok(())
+    } else {
+        Err("the second derivative is wrong".into())
     }
 }
 

@@ -68,9 +68,10 @@ fn run(options: &Options) -> Result {
     }
     let said = String::from_utf8_lossy(&output.stdout);
     print!("{said}");
-    match said.lines().last() == Some(&expected) {
-        true => Ok(()),
-        false => Err("the predictions of the other process differ".into()),
+    if said.lines().last() == Some(&expected) {
+        Ok(())
+    } else {
+        Err("the predictions of the other process differ".into())
     }
 }
 

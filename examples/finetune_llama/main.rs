@@ -131,9 +131,10 @@ fn run(options: &Options) -> Result {
 
     // Both formats are those of Python libraries: PEFT and transformers.
     let folder = run.folder.join(if full { "model" } else { "adapter" });
-    match full {
-        true => model.save_pretrained(&folder, &LlamaConfig::from_gguf(&file)?)?,
-        false => model.save_adapter(&folder)?,
+    if full {
+        model.save_pretrained(&folder, &LlamaConfig::from_gguf(&file)?)?
+    } else {
+        model.save_adapter(&folder)?
     }
     println!("Wrote {}", folder.display());
     println!("Held-out loss: {before:.3} before, {after:.3} after");

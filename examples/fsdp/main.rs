@@ -119,10 +119,11 @@ fn compare<S>(context: &mut Context<'_, S>, expected: &[f32]) -> ramie::train::R
     context.message(format!(
         "Step {step}: loss {loss:.5}, on one device {alone:.5}"
     ));
-    match (loss - alone).abs() <= 1e-4 * alone.abs() {
-        true => Ok(()),
-        false => Err(Error::other(format!(
+    if (loss - alone).abs() <= 1e-4 * alone.abs() {
+        Ok(())
+    } else {
+        Err(Error::other(format!(
             "step {step}: the losses differ: {loss} and {alone}"
-        ))),
+        )))
     }
 }

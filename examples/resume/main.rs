@@ -63,8 +63,9 @@ fn run(options: &Options) -> Result {
     if options.kills > 0 && options.steps <= options.kills && !options.train {
         return Err("--steps must be greater than --kills".into());
     }
-    match options.train {
-        true => training::train(options),
-        false => kill::compare(options),
+    if options.train {
+        training::train(options)
+    } else {
+        kill::compare(options)
     }
 }

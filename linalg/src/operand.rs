@@ -5,9 +5,10 @@ use ramie_core::{Array, DType, custom_jvp};
 /// Converts integers and booleans to floats, and checks dtype and rank.
 #[track_caller]
 pub(crate) fn matrices(operation: &str, a: &Array) -> Array {
-    let a = match a.dtype().is_inexact() {
-        true => a.clone(),
-        false => a.astype(DType::F32),
+    let a = if a.dtype().is_inexact() {
+        a.clone()
+    } else {
+        a.astype(DType::F32)
     };
     let dtype = a.dtype();
     if !matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128) {

@@ -28,9 +28,10 @@ impl Matrix {
         Matrix::real(n, |i, j| unit(i == j))
     }
     fn of(a: &Array) -> Matrix {
-        let elements = match a.dtype().is_complex() {
-            true => a.to_vec::<Complex64>(),
-            false => a.to_vec::<f64>().into_iter().map(Complex64::from).collect(),
+        let elements = if a.dtype().is_complex() {
+            a.to_vec::<Complex64>()
+        } else {
+            a.to_vec::<f64>().into_iter().map(Complex64::from).collect()
         };
         let shape = [a.shape()[0], a.shape()[1]];
         Matrix { shape, elements }

@@ -21,9 +21,12 @@ fn array(of: &Value) -> Array {
     let values = of["values"].as_array().expect("values").iter();
     let values: Vec<f64> = values.map(|v| v.as_f64().expect("a number")).collect();
     let (dtype, n) = (dtype_of(of), shape.iter().product());
-    let scalars = (0..n).flat_map(|i| match dtype.is_complex() {
-        true => Scalar::Complex(values[i], values[n + i]).to_bytes(dtype),
-        false => Scalar::Float(values[i]).to_bytes(dtype),
+    let scalars = (0..n).flat_map(|i| {
+        if dtype.is_complex() {
+            Scalar::Complex(values[i], values[n + i]).to_bytes(dtype)
+        } else {
+            Scalar::Float(values[i]).to_bytes(dtype)
+        }
     });
     let bytes: Vec<u8> = scalars.collect();
     Array::try_from_bytes(&bytes, &shape, dtype).expect("an array")

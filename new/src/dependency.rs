@@ -26,12 +26,13 @@ pub(super) fn choose(option: Option<&str>) -> Result<Dependency, String> {
         // The folder exists only on the machine that built the tool, and contains no other crates if
         // the tool was built from a package.
         let folder = checkout();
-        return Ok(match is_checkout(folder) {
-            true => Dependency::Path {
+        return Ok(if is_checkout(folder) {
+            Dependency::Path {
                 folder: folder.to_owned(),
                 is_default: true,
-            },
-            false => Dependency::Version(VERSION.to_owned()),
+            }
+        } else {
+            Dependency::Version(VERSION.to_owned())
         });
     };
     if text.contains("://") || text.starts_with("git@") {

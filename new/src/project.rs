@@ -31,11 +31,10 @@ pub(super) fn files(name: &str, template: Template, ramie: &Dependency, folder: 
 
 fn manifest(name: &str, contents: &Contents, ramie: &Dependency, is_below: bool) -> String {
     let (comment, line, others) = (ramie.comment(), ramie.line(), contents.dependencies);
-    let workspace = match is_below {
-        true => {
-            "\n# Makes this crate independent of the workspace in a folder above.\n[workspace]\n"
-        }
-        false => "",
+    let workspace = if is_below {
+        "\n# Makes this crate independent of the workspace in a folder above.\n[workspace]\n"
+    } else {
+        ""
     };
     format!(
         r#"[package]
@@ -136,9 +135,10 @@ pub(super) fn write(folder: &Path, files: &Files) -> Result<(), String> {
         Err(e) => return Err(cannot("create", folder, &e)),
     };
     write_all(folder, files).inspect_err(|_| {
-        let _ = match is_new {
-            true => fs::remove_dir_all(folder),
-            false => fs::remove_dir_all(folder.join("src")),
+        let _ = if is_new {
+            fs::remove_dir_all(folder)
+        } else {
+            fs::remove_dir_all(folder.join("src"))
         };
     })
 }

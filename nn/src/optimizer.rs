@@ -160,9 +160,12 @@ impl Optimizer {
         if missing.is_empty() && extra.is_empty() {
             return;
         }
-        let line = |what: &str, paths: &[&str]| match paths.is_empty() {
-            true => String::new(),
-            false => format!("\n  {what}: {}", listed(paths)),
+        let line = |what: &str, paths: &[&str]| {
+            if paths.is_empty() {
+                String::new()
+            } else {
+                format!("\n  {what}: {}", listed(paths))
+            }
         };
         panic!(
             "Optimizer::update: the gradients do not match the leaves that the optimizer was \

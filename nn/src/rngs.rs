@@ -201,9 +201,10 @@ impl Rngs {
     /// Panics if neither stream exists.
     #[track_caller]
     pub fn get(&mut self, name: &str) -> &mut RngStream {
-        let found = match self.streams.contains_key(name) {
-            true => name,
-            false => DEFAULT,
+        let found = if self.streams.contains_key(name) {
+            name
+        } else {
+            DEFAULT
         };
         if !self.streams.contains_key(found) {
             panic!(

@@ -107,9 +107,12 @@ fn named<T: Tree>(
 fn translated(rules: LogicalAxisRules, names: &PartitionSpec) -> PartitionSpec {
     let logical = |entry: &SpecEntry| entry.axes().iter().any(|axis| rules.covers(axis.as_str()));
     let only = |keep: bool| {
-        let kept = move |entry: &SpecEntry| match logical(entry) == keep {
-            true => entry.clone(),
-            false => SpecEntry::None,
+        let kept = move |entry: &SpecEntry| {
+            if logical(entry) == keep {
+                entry.clone()
+            } else {
+                SpecEntry::None
+            }
         };
         PartitionSpec::new(names.entries().iter().map(kept))
     };
@@ -136,9 +139,10 @@ pub(crate) fn on_current_mesh(value: Array, names: &PartitionSpec) -> Array {
     };
     let placed = |axis| !matches!(axes.axis_type(axis), None | Some(AxisType::Manual));
     let manual = axes.axis_types().contains(&AxisType::Manual);
-    match !manual && spec.axes().all(placed) {
-        true => device_put(&value, NamedSharding::new(mesh, spec)),
-        false => value,
+    if !manual && spec.axes().all(placed) {
+        device_put(&value, NamedSharding::new(mesh, spec))
+    } else {
+        value
     }
 }
 

@@ -81,9 +81,10 @@ impl Vars<'_> {
         shape: &[usize],
         dtype: DType,
     ) -> Option<Param> {
-        match there_is {
-            true => Some(self.param(name, init, shape, dtype)),
-            false => None,
+        if there_is {
+            Some(self.param(name, init, shape, dtype))
+        } else {
+            None
         }
     }
 

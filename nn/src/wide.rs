@@ -5,9 +5,10 @@ use std::borrow::Cow;
 
 /// Returns `f32` for narrower floats, otherwise the dtype itself.
 pub(crate) fn wide_dtype(dtype: DType) -> DType {
-    match dtype.is_float() && dtype.bits() < 32 {
-        true => DType::F32,
-        false => dtype,
+    if dtype.is_float() && dtype.bits() < 32 {
+        DType::F32
+    } else {
+        dtype
     }
 }
 
@@ -15,8 +16,9 @@ pub(crate) fn wide_dtype(dtype: DType) -> DType {
 #[track_caller]
 pub(crate) fn wide(x: &Array) -> Cow<'_, Array> {
     let dtype = wide_dtype(x.dtype());
-    match dtype == x.dtype() {
-        true => Cow::Borrowed(x),
-        false => Cow::Owned(x.astype(dtype)),
+    if dtype == x.dtype() {
+        Cow::Borrowed(x)
+    } else {
+        Cow::Owned(x.astype(dtype))
     }
 }

@@ -48,9 +48,10 @@ pub(crate) fn unsupported(graph: &Graph, opset: i64) -> Vec<UnsupportedNodes> {
         let known = found
             .iter_mut()
             .find(|of| of.operator == operator && of.reason == reason);
-        let label = match node.name.is_empty() {
-            false => format!("node `{}`", node.name),
-            true => format!("node with the output `{}`", node.label()),
+        let label = if !node.name.is_empty() {
+            format!("node `{}`", node.name)
+        } else {
+            format!("node with the output `{}`", node.label())
         };
         match known {
             Some(of) => of.nodes.push(label),

@@ -29,9 +29,10 @@ impl Node {
 
     /// Returns the operator with its domain, unless that is ONNX's own.
     pub fn operator_name(&self) -> String {
-        match crate::file::is_own(&self.domain) {
-            true => self.operator.clone(),
-            false => format!("{}.{}", self.domain, self.operator),
+        if crate::file::is_own(&self.domain) {
+            self.operator.clone()
+        } else {
+            format!("{}.{}", self.domain, self.operator)
         }
     }
 

@@ -135,14 +135,13 @@ impl Case {
 
     fn apply(&self, arguments: Vec<Array>) -> Vec<Array> {
         let mut arguments = arguments.into_iter();
-        let inputs = self
-            .inputs
-            .iter()
-            .enumerate()
-            .map(|(i, array)| match self.is_static(i) {
-                true => array.clone(),
-                false => arguments.next().expect("an argument"),
-            });
+        let inputs = self.inputs.iter().enumerate().map(|(i, array)| {
+            if self.is_static(i) {
+                array.clone()
+            } else {
+                arguments.next().expect("an argument")
+            }
+        });
         self.model.apply(&self.weights, &inputs.collect::<Vec<_>>())
     }
 

@@ -172,9 +172,10 @@ pub fn per_example_layer_norm_clip(
     let n = batch_size("per_example_layer_norm_clip", grads);
     let total = tree::size(grads) as f64 / n as f64;
     let clip = |path: &str, g: &Array| {
-        let share = match uniform {
-            true => 1.0 / grads.len() as f64,
-            false => (g.size() as f64 / n as f64) / total,
+        let share = if uniform {
+            1.0 / grads.len() as f64
+        } else {
+            (g.size() as f64 / n as f64) / total
         };
         let alone = State::from_iter([(path, g.clone())]);
         let (sum, clipped) =

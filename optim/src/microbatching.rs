@@ -376,9 +376,10 @@ pub fn micro_grad<P: Tree, B: Tree, R: Objective, G: Tree, M: Tree>(
         let one = move |example: B| {
             let (fun, transform, metrics) = &*own;
             let params = tree::copy(&params);
-            let example = match kept {
-                true => tree::map(&example, |a| a.expand_dims(&[0])),
-                false => example,
+            let example = if kept {
+                tree::map(&example, |a| a.expand_dims(&[0]))
+            } else {
+                example
             };
             let (value, grads) = value_and_grad(|p: P| fun(p, tree::copy(&example)))(params);
             let measured = metrics(&grads);

@@ -172,9 +172,12 @@ impl MultiSteps {
             ..
         } = state;
         let every = (self.every)(&gradient_step);
-        let sums = updates.zip(&wide_state(&acc_grads), |g, acc| match self.sum {
-            true => g + acc,
-            false => acc + (g - acc) / (&mini_step + 1),
+        let sums = updates.zip(&wide_state(&acc_grads), |g, acc| {
+            if self.sum {
+                g + acc
+            } else {
+                acc + (g - acc) / (&mini_step + 1)
+            }
         });
         let gathered = tree::cast_like(&sums, &updates);
         let (new, next) =

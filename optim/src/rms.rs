@@ -112,9 +112,12 @@ impl ScaleByRms {
 
 /// Divides the updates by the root of `squares`, with `eps` added inside or outside the root.
 fn over_root(updates: &State, squares: &State, eps: &Hyperparam, eps_in_sqrt: bool) -> State {
-    squares.zip(updates, |s, g| match eps_in_sqrt {
-        true => (s + eps).rsqrt() * g,
-        false => 1.0_f64 / (s.sqrt() + eps) * g,
+    squares.zip(updates, |s, g| {
+        if eps_in_sqrt {
+            (s + eps).rsqrt() * g
+        } else {
+            1.0_f64 / (s.sqrt() + eps) * g
+        }
     })
 }
 

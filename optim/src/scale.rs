@@ -149,9 +149,10 @@ pub fn centralize() -> GradientTransformation {
     GradientTransformation::stateless(|updates, _| {
         updates.map(|u| {
             let axes: Vec<isize> = (1..u.ndim() as isize).collect();
-            match axes.is_empty() {
-                true => u.clone(),
-                false => u - u.mean_over(Reduction::over(&axes).keepdims()),
+            if axes.is_empty() {
+                u.clone()
+            } else {
+                u - u.mean_over(Reduction::over(&axes).keepdims())
             }
         })
     })

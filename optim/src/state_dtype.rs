@@ -65,9 +65,10 @@ fn stored(state: &OptState, dtype: DType) -> StateDtypeState {
     StateDtypeState {
         inner_state: tree::map(state, |a| {
             let narrower = a.dtype().is_float() && a.dtype().bits() > dtype.bits();
-            match narrower && a.size() > 1 {
-                true => a.astype(dtype),
-                false => a.clone(),
+            if narrower && a.size() > 1 {
+                a.astype(dtype)
+            } else {
+                a.clone()
             }
         }),
         dtypes: tree::leaves(state).iter().map(Array::dtype).collect(),
@@ -75,8 +76,9 @@ fn stored(state: &OptState, dtype: DType) -> StateDtypeState {
 }
 
 fn cast(a: &Array, dtype: DType) -> Array {
-    match a.dtype() == dtype {
-        true => a.clone(),
-        false => a.astype(dtype),
+    if a.dtype() == dtype {
+        a.clone()
+    } else {
+        a.astype(dtype)
     }
 }

@@ -199,9 +199,10 @@ impl GradientTransformation {
         let at = Location::caller();
         let (updates, like) = into_state(updates);
         let params = params.map(as_state);
-        let narrow = match is_outermost() {
-            true => NarrowDtypes::of(&updates, params.as_deref()),
-            false => None,
+        let narrow = if is_outermost() {
+            NarrowDtypes::of(&updates, params.as_deref())
+        } else {
+            None
         };
         let (updates, state) = within("update", at, || {
             (self.update)(updates, state, params.as_deref(), extra)

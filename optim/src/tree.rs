@@ -54,9 +54,10 @@ pub fn scale<T: Tree>(scalar: impl Into<Hyperparam>, x: &T) -> T {
     let is_number = scalar.as_number().is_some();
     map(x, |a| {
         let product = &*wide(a) * &scalar;
-        match is_number && is_narrow(a.dtype()) {
-            true => product.astype(a.dtype()),
-            false => product,
+        if is_number && is_narrow(a.dtype()) {
+            product.astype(a.dtype())
+        } else {
+            product
         }
     })
 }
@@ -72,9 +73,10 @@ pub fn add_scale<T: Tree>(x: &T, scalar: impl Into<Hyperparam>, y: &T) -> T {
     let is_number = scalar.as_number().is_some();
     zip(x, y, |a, b| {
         let sum = &*wide(a) + &*wide(b) * &scalar;
-        match is_number && is_narrow(a.dtype()) && is_narrow(b.dtype()) {
-            true => sum.astype(promote_types(a.dtype(), b.dtype())),
-            false => sum,
+        if is_number && is_narrow(a.dtype()) && is_narrow(b.dtype()) {
+            sum.astype(promote_types(a.dtype(), b.dtype()))
+        } else {
+            sum
         }
     })
 }
@@ -246,9 +248,10 @@ pub fn cast<T: Tree>(x: &T, dtype: Option<DType>) -> T {
 /// Casts a floating-point array.
 #[track_caller]
 fn cast_float(x: &Array, dtype: DType) -> Array {
-    match x.dtype().is_float() {
-        true => x.astype(dtype),
-        false => x.clone(),
+    if x.dtype().is_float() {
+        x.astype(dtype)
+    } else {
+        x.clone()
     }
 }
 

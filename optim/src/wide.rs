@@ -19,17 +19,19 @@ pub(crate) fn wide_dtype(dtype: DType) -> DType {
 pub(crate) fn number_dtype(x: &State) -> DType {
     let mut inexact = x.arrays().iter().map(Array::dtype).filter(is_inexact);
     let first = inexact.next().is_some_and(is_double);
-    match first && inexact.all(is_double) {
-        true => DType::F64,
-        false => DType::F32,
+    if first && inexact.all(is_double) {
+        DType::F64
+    } else {
+        DType::F32
     }
 }
 
 /// Returns `f64` if an array has 64 bits for each real number, otherwise `f32`.
 pub(crate) fn highest_number_dtype(x: &State) -> DType {
-    match x.arrays().iter().map(Array::dtype).any(is_double) {
-        true => DType::F64,
-        false => DType::F32,
+    if x.arrays().iter().map(Array::dtype).any(is_double) {
+        DType::F64
+    } else {
+        DType::F32
     }
 }
 
@@ -44,9 +46,10 @@ fn is_double(dtype: DType) -> bool {
 /// Converts an array of a narrow dtype to `f32`.
 #[track_caller]
 pub(crate) fn wide(x: &Array) -> Cow<'_, Array> {
-    match is_narrow(x.dtype()) {
-        true => Cow::Owned(x.astype(DType::F32)),
-        false => Cow::Borrowed(x),
+    if is_narrow(x.dtype()) {
+        Cow::Owned(x.astype(DType::F32))
+    } else {
+        Cow::Borrowed(x)
     }
 }
 
@@ -58,18 +61,20 @@ pub(crate) fn has_narrow(x: &State) -> bool {
 /// Converts the arrays of narrow dtypes to `f32`.
 #[track_caller]
 pub(crate) fn wide_state(x: &State) -> Cow<'_, State> {
-    match has_narrow(x) {
-        true => Cow::Owned(x.map(|a| wide(a).into_owned())),
-        false => Cow::Borrowed(x),
+    if has_narrow(x) {
+        Cow::Owned(x.map(|a| wide(a).into_owned()))
+    } else {
+        Cow::Borrowed(x)
     }
 }
 
 /// Converts the arrays of narrow dtypes to `f32`.
 #[track_caller]
 pub(crate) fn into_wide(x: State) -> State {
-    match has_narrow(&x) {
-        true => wide_state(&x).into_owned(),
-        false => x,
+    if has_narrow(&x) {
+        wide_state(&x).into_owned()
+    } else {
+        x
     }
 }
 
@@ -85,9 +90,10 @@ pub(crate) fn narrowed(x: &State, like: &State) -> State {
 /// Applies a map of states in at least `f32` and casts the result to the narrow dtypes of `x`.
 #[track_caller]
 pub(crate) fn widely(x: &State, f: impl FnOnce(&State) -> State) -> State {
-    match has_narrow(x) {
-        true => narrowed(&f(&wide_state(x)), x),
-        false => f(x),
+    if has_narrow(x) {
+        narrowed(&f(&wide_state(x)), x)
+    } else {
+        f(x)
     }
 }
 

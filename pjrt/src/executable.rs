@@ -138,9 +138,10 @@ impl Client {
         self.check_options(options, inputs, donated)?;
         let start = Instant::now();
         let encoded = options.encode();
-        let bytes = &*match self.0.is_cpu {
-            true => without_preferences(bytes),
-            false => bytes.into(),
+        let bytes = &*if self.0.is_cpu {
+            without_preferences(bytes)
+        } else {
+            bytes.into()
         };
         let mut args = sys::zeroed::<sys::ExecutableDeserializeAndLoad>();
         args.client = self.0.raw.as_ptr();

@@ -118,9 +118,10 @@ mod tests {
     fn instruction_sets_of_this_processor_are_switched_off() {
         let bytes = b"\x40+avx512bw,+avx512f,+prefer-no-gather\0";
         let off = without_preferences(bytes);
-        match is_supported("avx512f") && is_supported("avx512bw") {
-            true => assert_eq!(off, &b"\x40-avx512bw,-avx512f,-prefer-no-gather\0"[..]),
-            false => assert_eq!(off, &bytes[..]),
+        if is_supported("avx512f") && is_supported("avx512bw") {
+            assert_eq!(off, &b"\x40-avx512bw,-avx512f,-prefer-no-gather\0"[..])
+        } else {
+            assert_eq!(off, &bytes[..])
         }
     }
 }

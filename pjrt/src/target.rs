@@ -122,9 +122,10 @@ impl Gpu {
     /// Returns the text of XLA's `GpuTargetConfigProto`.
     fn config(&self) -> String {
         let (major, minor) = self.capability;
-        let extension = match self.accelerated {
-            true => "feature_extension: ACCELERATED_FEATURES",
-            false => "",
+        let extension = if self.accelerated {
+            "feature_extension: ACCELERATED_FEATURES"
+        } else {
+            ""
         };
         format!(
             "gpu_device_info {{

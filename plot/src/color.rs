@@ -98,9 +98,10 @@ impl Colormap {
     /// ```
     pub fn color(self, value: f64) -> Color {
         let anchors = self.anchors();
-        let value = match value.is_nan() {
-            true => 0.0,
-            false => value.clamp(0.0, 1.0),
+        let value = if value.is_nan() {
+            0.0
+        } else {
+            value.clamp(0.0, 1.0)
         };
         let place = value * (anchors.len() - 1) as f64;
         let index = (place as usize).min(anchors.len() - 2);

@@ -159,30 +159,30 @@ impl HeatMap {
     /// Returns the values with the first and the last color.
     fn limits(&self) -> (f64, f64) {
         let (low, high) = self.range.or(self.pixels.extremes()).unwrap_or((0.0, 1.0));
-        match low < high {
-            true => (low, high),
-            // All elements are equal.
-            false => (low - 0.5, low + 0.5),
+        if low < high {
+            (low, high)
+        } else {
+            (low - 0.5, low + 0.5)
         }
     }
 
     fn text(&self, value: f64) -> String {
-        match self.pixels.integer {
-            true => format!("{value}"),
-            false => format!("{value:.2}"),
+        if self.pixels.integer {
+            format!("{value}")
+        } else {
+            format!("{value:.2}")
         }
     }
 
     /// Chooses the size of a cell; values need their width.
     fn cell_size(&self) -> f64 {
         let (rows, columns) = self.size();
-        let least = match self.values {
-            true => {
-                let text = |v: &f64| Font::Sans.width(&self.text(*v), TICK_TEXT.size);
-                let widest = self.pixels.values.iter().map(text).fold(0.0, f64::max);
-                (widest + 10.0).ceil()
-            }
-            false => 1.0,
+        let least = if self.values {
+            let text = |v: &f64| Font::Sans.width(&self.text(*v), TICK_TEXT.size);
+            let widest = self.pixels.values.iter().map(text).fold(0.0, f64::max);
+            (widest + 10.0).ceil()
+        } else {
+            1.0
         };
         let fitting = (400.0 / rows.max(columns) as f64).floor().clamp(1.0, 48.0);
         self.cell.map_or(fitting.max(least), f64::from)
@@ -228,9 +228,10 @@ impl HeatMap {
     }
 
     fn color(&self, value: f64, (low, high): (f64, f64)) -> Color {
-        match value.is_finite() {
-            true => self.colormap.color((value - low) / (high - low)),
-            false => BAD,
+        if value.is_finite() {
+            self.colormap.color((value - low) / (high - low))
+        } else {
+            BAD
         }
     }
 
@@ -243,9 +244,10 @@ impl HeatMap {
                 area.top + (row + 0.5) * cell + 4.5,
             );
             let style = TICK_TEXT.anchor(Anchor::Middle);
-            let style = match color.is_dark() {
-                true => style.color(Color::WHITE),
-                false => style,
+            let style = if color.is_dark() {
+                style.color(Color::WHITE)
+            } else {
+                style
             };
             drawing.text(at, &self.text(*value), style);
         }

@@ -395,10 +395,7 @@ fn widened(low: f64, high: f64, margin: f64) -> (f64, f64) {
     if length > size * 1e-9 && length.is_finite() {
         return (low - length * margin, high + length * margin);
     }
-    let half = match size > 0.0 {
-        true => size * 0.1,
-        false => 0.5,
-    };
+    let half = if size > 0.0 { size * 0.1 } else { 0.5 };
     // Halves of numbers near the largest do not overflow.
     let center = low / 2.0 + high / 2.0;
     let (low, high) = (

@@ -153,9 +153,10 @@ impl Canvas {
         }
         let (x, y) = (area.width / columns as f64, area.height / rows as f64);
         // Enlarged pixels have sharp edges; reduced ones are averaged.
-        let quality = match x < 1.0 || y < 1.0 {
-            true => FilterQuality::Bilinear,
-            false => FilterQuality::Nearest,
+        let quality = if x < 1.0 || y < 1.0 {
+            FilterQuality::Bilinear
+        } else {
+            FilterQuality::Nearest
         };
         let paint = PixmapPaint {
             quality,
@@ -195,9 +196,10 @@ impl Outline {
     fn at(&self, x: f32, y: f32) -> (f32, f32) {
         let along = self.along + f64::from(x) * self.scale;
         let above = f64::from(y) * self.scale;
-        let (x, y) = match self.upright {
-            true => (self.origin.0 - above, self.origin.1 - along),
-            false => (self.origin.0 + along, self.origin.1 - above),
+        let (x, y) = if self.upright {
+            (self.origin.0 - above, self.origin.1 - along)
+        } else {
+            (self.origin.0 + along, self.origin.1 - above)
         };
         (x as f32, y as f32)
     }

@@ -120,9 +120,10 @@ impl Series {
             let at = |by: f64| axes.at((axes.x.scale.moved(*x, by), *y));
             let (left, right) = (at(slot.left), at(slot.left + slot.width).0);
             // The zero of a logarithmic axis is infinitely far below.
-            let foot = match axes.y.scale.shows(0.0) {
-                true => axes.at((*x, 0.0)).1,
-                false => axes.area.bottom(),
+            let foot = if axes.y.scale.shows(0.0) {
+                axes.at((*x, 0.0)).1
+            } else {
+                axes.area.bottom()
             };
             let (top, bottom) = (left.1.min(foot), left.1.max(foot));
             let area = Area::new(left.0, top, (right - left.0).max(0.5), bottom - top);

@@ -123,9 +123,10 @@ fn line(points: &[(f64, f64)], color: Color, width: f64, opacity: f64) -> String
     let points = points.iter().map(|(x, y)| number(*x) + "," + &number(*y));
     let points: Vec<String> = points.collect();
     let (points, color, width) = (points.join(" "), hex(color), number(width));
-    let opacity = match opacity < 1.0 {
-        true => format!(" stroke-opacity=\"{}\"", number(opacity)),
-        false => String::new(),
+    let opacity = if opacity < 1.0 {
+        format!(" stroke-opacity=\"{}\"", number(opacity))
+    } else {
+        String::new()
     };
     format!(
         "<polyline points=\"{points}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" \
@@ -140,9 +141,10 @@ fn label((x, y): (f64, f64), text: &str, style: TextStyle) -> String {
         Anchor::Middle => "middle",
         Anchor::End => "end",
     };
-    let turned = match style.upright {
-        true => format!(" transform=\"rotate(-90 {x} {y})\""),
-        false => String::new(),
+    let turned = if style.upright {
+        format!(" transform=\"rotate(-90 {x} {y})\"")
+    } else {
+        String::new()
     };
     let (family, color, text) = (style.font.family(), hex(style.color), escaped(text));
     format!(

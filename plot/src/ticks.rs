@@ -99,9 +99,12 @@ fn labels(values: &[f64], step: f64) -> Vec<String> {
         _ => (1.0, String::new()),
     };
     let digits = (-(step / unit).log10() - 1e-9).ceil().max(0.0) as usize;
-    let label = |value: &f64| match *value == 0.0 {
-        true => "0".to_string(),
-        false => minus(&format!("{:.digits$}{suffix}", value / unit)),
+    let label = |value: &f64| {
+        if *value == 0.0 {
+            "0".to_string()
+        } else {
+            minus(&format!("{:.digits$}{suffix}", value / unit))
+        }
     };
     values.iter().map(label).collect()
 }

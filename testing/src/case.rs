@@ -51,9 +51,10 @@ impl Case {
         Case {
             op: op.to_string(),
             label: format!("{op}/{detail}"),
-            batches: match inputs.is_empty() {
-                true => Batches::None,
-                false => Batches::Plain,
+            batches: if inputs.is_empty() {
+                Batches::None
+            } else {
+                Batches::Plain
             },
             apply,
             inputs,
@@ -76,9 +77,10 @@ impl Case {
         let wide = floats.all(|x| !x.dtype().is_float() || x.dtype() == DType::F64);
         let mut case = Case {
             smooth: row.derivative.is_some() && wide && inside,
-            batches: match everywhere && kinds && !row.inputs.is_empty() {
-                true => Batches::Plain,
-                false => Batches::None,
+            batches: if everywhere && kinds && !row.inputs.is_empty() {
+                Batches::Plain
+            } else {
+                Batches::None
             },
             signs: !everywhere,
             op: row.op,

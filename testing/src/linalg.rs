@@ -16,9 +16,10 @@ pub fn apply(row: &Row) -> Applied {
         "cholesky" => on(|x| vec![linalg::cholesky(&positive(x))]),
         "qr" if flag("as_is") => on(|x| pair(linalg::qr(x, QrMode::Reduced))),
         "qr" => {
-            let mode = match flag("full_matrices") {
-                true => QrMode::Complete,
-                false => QrMode::Reduced,
+            let mode = if flag("full_matrices") {
+                QrMode::Complete
+            } else {
+                QrMode::Reduced
             };
             on(move |x| pair(linalg::qr(&apart(x), mode)))
         }
@@ -30,9 +31,10 @@ pub fn apply(row: &Row) -> Applied {
         "lu" => {
             let given = flag("as_is");
             on(move |x| {
-                let factors = match given {
-                    true => linalg::lu(x),
-                    false => linalg::lu(&turned(x)),
+                let factors = if given {
+                    linalg::lu(x)
+                } else {
+                    linalg::lu(&turned(x))
                 };
                 vec![factors.lu, factors.pivots, factors.permutation]
             })
@@ -65,20 +67,14 @@ pub fn apply(row: &Row) -> Applied {
             };
             let given = flag("as_is");
             Some(Box::new(move |x| {
-                let a = match given {
-                    true => x[0].clone(),
-                    false => apart(&x[0]),
-                };
+                let a = if given { x[0].clone() } else { apart(&x[0]) };
                 vec![linalg::triangular_solve(&a, &x[1], options)]
             }))
         }
         "tridiagonal_solve" => {
             let pivots = flag("pivots");
             Some(Box::new(move |x| {
-                let d = match pivots {
-                    true => x[1].clone(),
-                    false => &x[1] + 6,
-                };
+                let d = if pivots { x[1].clone() } else { &x[1] + 6 };
                 vec![linalg::tridiagonal_solve(&x[0], &d, &x[2], &x[3])]
             }))
         }

@@ -25,9 +25,12 @@ fn convert_keeps_all_that_a_format_has() {
     assert_eq!(fs::read(at("b.msgpack")).unwrap(), fs::read(&flax).unwrap());
     // The parts have the names and kinds of Orbax, where it cannot tell empty ones apart.
     let parts = |path: &str| -> Vec<String> {
-        let show = |part: &PartMetadata| match part.kind.is_empty() {
-            true => format!("{} empty", part.path.as_python()),
-            false => format!("{} {}", part.path.as_python(), part.kind.name()),
+        let show = |part: &PartMetadata| {
+            if part.kind.is_empty() {
+                format!("{} empty", part.path.as_python())
+            } else {
+                format!("{} {}", part.path.as_python(), part.kind.name())
+            }
         };
         metadata(path).unwrap().parts.iter().map(show).collect()
     };

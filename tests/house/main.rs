@@ -80,9 +80,10 @@ fn recordings_do_not_contain_the_path_of_their_recorder() {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => recordings.push(path),
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                recordings.push(path)
             }
         }
     }
@@ -314,9 +315,10 @@ fn paths_that_texts_name_exist() {
         let first = path.split('/').next().unwrap_or_default();
         let in_core = floors::FLOORS.contains(&first);
         let is_end = |file: &str| file == path || file.ends_with(&format!("/{path}"));
-        match in_core || first == "core" {
-            true => root().join(path).exists() || root().join("core/src").join(path).exists(),
-            false => path.ends_with('/') || sources.iter().any(|(file, _)| is_end(file)),
+        if in_core || first == "core" {
+            root().join(path).exists() || root().join("core/src").join(path).exists()
+        } else {
+            path.ends_with('/') || sources.iter().any(|(file, _)| is_end(file))
         }
     };
     let mut missing = Vec::new();

@@ -121,9 +121,10 @@ fn begins_sentence(c: char) -> bool {
 /// What follows the mark of a list's item, if the line has one.
 fn item(line: &str) -> Option<&str> {
     let mark = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let rest = match mark.len() == line.len() {
-        true => line.strip_prefix(['-', '*'])?,
-        false => mark.strip_prefix('.')?,
+    let rest = if mark.len() == line.len() {
+        line.strip_prefix(['-', '*'])?
+    } else {
+        mark.strip_prefix('.')?
     };
     rest.starts_with(' ').then(|| rest.trim_start())
 }
@@ -172,9 +173,12 @@ fn rust<'a>(path: &'a str, source: &str) -> Vec<Sentence<'a>> {
     }
     let code: Vec<_> = source
         .lines()
-        .map(|line| match line.trim_start().starts_with("//") {
-            true => "",
-            false => line,
+        .map(|line| {
+            if line.trim_start().starts_with("//") {
+                ""
+            } else {
+                line
+            }
         })
         .collect();
     let code = code.join("\n");

@@ -131,9 +131,12 @@ fn complete(entry: &CatalogueEntry, covered: &Covered) -> Result<(), String> {
             let first = operands[0].dtype();
             let changed: Vec<Aval> = operands
                 .iter()
-                .map(|a| match a.dtype() == first {
-                    true => a.with_dtype(dtype),
-                    false => *a,
+                .map(|a| {
+                    if a.dtype() == first {
+                        a.with_dtype(dtype)
+                    } else {
+                        *a
+                    }
                 })
                 .collect();
             if primitive.infer(&changed).is_ok() {

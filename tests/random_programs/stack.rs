@@ -116,10 +116,13 @@ pub fn generate(rng: &mut Rng, program: &Program, most: usize) -> Vec<Transform>
             7 if derivatives < 2 => Transform::Jvp {
                 by_linearize: reverse && rng.chance(50),
             },
-            8 if small => match rng.chance(50) {
-                true => Transform::Scan(1 + rng.below(3)),
-                false => Transform::ForiLoop(1 + rng.below(3)),
-            },
+            8 if small => {
+                if rng.chance(50) {
+                    Transform::Scan(1 + rng.below(3))
+                } else {
+                    Transform::ForiLoop(1 + rng.below(3))
+                }
+            }
             9 => Transform::Cond,
             _ => continue,
         };
@@ -268,9 +271,12 @@ pub fn on_arrays(program: &Program, stack: &[Transform]) -> Function {
             grad(move |x: Array| (whole(x) * &weights).sum())(xs.remove(0))
         }),
         Transform::Jvp { by_linearize } => Arc::new(move |xs| {
-            let direction = |(x, ty): (&Array, &Type)| match ty.is_float() {
-                true => super::device::array(&ty.pattern(DIRECTION), Kind::F64),
-                false => Array::zeros(x.shape(), x.dtype()),
+            let direction = |(x, ty): (&Array, &Type)| {
+                if ty.is_float() {
+                    super::device::array(&ty.pattern(DIRECTION), Kind::F64)
+                } else {
+                    Array::zeros(x.shape(), x.dtype())
+                }
             };
             let direction: Vec<Array> = xs.iter().zip(&ty.inputs).map(direction).collect();
             let f = f.clone();

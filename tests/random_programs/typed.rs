@@ -198,9 +198,10 @@ impl TypedProgram {
     /// A random operation, if what is picked fits together.
     fn step(&self, rng: &mut Rng) -> Option<Step> {
         let values = self.inputs.len() + self.steps.len();
-        let first = match rng.chance(50) {
-            true => values - 1 - rng.below(values.min(3)),
-            false => rng.below(values),
+        let first = if rng.chance(50) {
+            values - 1 - rng.below(values.min(3))
+        } else {
+            rng.below(values)
         };
         let ty = self.ty(first);
         let op = self.operation(rng, ty.dtype);

@@ -110,9 +110,12 @@ fn differs(got: &Array, expected: &[Element], dtype: DType) -> Option<String> {
     got.iter()
         .zip(expected)
         .enumerate()
-        .find_map(|(i, (v, x))| match x.int() == *v {
-            true => None,
-            false => wrong(i, v.to_string()),
+        .find_map(|(i, (v, x))| {
+            if x.int() == *v {
+                None
+            } else {
+                wrong(i, v.to_string())
+            }
         })
 }
 

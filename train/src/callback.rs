@@ -145,9 +145,10 @@ impl<S, F: FnMut(&mut Context<'_, S>) -> Result> Callback<S> for Every<F> {
     fn on_step(&mut self, context: &mut Context<'_, S>) -> Result {
         let is_due = Callback::<S>::needs_metrics(self, context.status);
         self.last = context.status.step;
-        match is_due {
-            true => (self.function)(context),
-            false => Ok(()),
+        if is_due {
+            (self.function)(context)
+        } else {
+            Ok(())
         }
     }
 

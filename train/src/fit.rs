@@ -241,9 +241,10 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         &self,
         batches: &mut impl Iterator<Item = ramie_data::Result<P>>,
     ) -> Result<Option<P>> {
-        match self.status.step < self.status.total {
-            true => Ok(batches.next().transpose()?),
-            false => Ok(None),
+        if self.status.step < self.status.total {
+            Ok(batches.next().transpose()?)
+        } else {
+            Ok(None)
         }
     }
 

@@ -41,10 +41,7 @@ impl Monitor {
 
     /// Returns whether a value is better than another. NaN is never better.
     pub fn is_better(&self, value: f64, than: f64) -> bool {
-        match self.max {
-            true => value > than,
-            false => value < than,
-        }
+        if self.max { value > than } else { value < than }
     }
 }
 

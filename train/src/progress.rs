@@ -122,9 +122,10 @@ pub struct Bar {
 impl Bar {
     /// Creates the bar.
     pub fn new() -> Bar {
-        let bar = match std::io::stderr().is_terminal() {
-            true => ProgressBar::new(0),
-            false => ProgressBar::hidden(),
+        let bar = if std::io::stderr().is_terminal() {
+            ProgressBar::new(0)
+        } else {
+            ProgressBar::hidden()
         };
         let style = "{bar:30} step {pos}/{len}  {per_sec}  eta {eta}  {msg}";
         let style = ProgressStyle::with_template(style).expect("the template is well-formed");

@@ -132,13 +132,14 @@ impl Recorder {
 
     /// Checks that a loss is finite.
     pub fn check_loss(&self, step: u64, name: &str, value: f64) -> Result {
-        match value.is_finite() || self.allow_non_finite {
-            true => Ok(()),
-            false => Err(Error::NonFinite {
+        if value.is_finite() || self.allow_non_finite {
+            Ok(())
+        } else {
+            Err(Error::NonFinite {
                 step,
                 metric: name.to_owned(),
                 value,
-            }),
+            })
         }
     }
 

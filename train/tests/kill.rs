@@ -136,12 +136,11 @@ fn last(folder: &Path) -> (u64, Vec<(String, Vec<u8>)>) {
     let options = CheckpointManagerOptions::new().read_only(true);
     let manager = CheckpointManager::new(folder, options).unwrap();
     let step = manager.latest_step().expect("a checkpoint");
-    let state: State = match folder.ends_with("best") {
-        true => manager.restore(step, StandardRestore::state()).unwrap(),
-        false => {
-            let items = Composite::new().item("state", StandardRestore::state());
-            manager.restore(step, items).unwrap().0
-        }
+    let state: State = if folder.ends_with("best") {
+        manager.restore(step, StandardRestore::state()).unwrap()
+    } else {
+        let items = Composite::new().item("state", StandardRestore::state());
+        manager.restore(step, items).unwrap().0
     };
     let bytes = |(path, x): (&str, &Array)| (path.to_owned(), x.try_to_bytes().unwrap());
     (step, state.iter().map(bytes).collect())

@@ -46,9 +46,10 @@ impl Group {
     /// Panics if this process or the primary one is not among the active processes.
     #[track_caller]
     pub fn new(name: &str, options: &MultiprocessingOptions, timeout: Duration) -> Result<Group> {
-        let process = match distributed::is_initialized() {
-            true => Process::current().with_primary(options.primary_host),
-            false => Process::alone(),
+        let process = if distributed::is_initialized() {
+            Process::current().with_primary(options.primary_host)
+        } else {
+            Process::alone()
         };
         let members: Vec<usize> = match &options.active_processes {
             Some(active) if process.count() > 1 => active.iter().copied().collect(),

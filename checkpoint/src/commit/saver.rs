@@ -267,9 +267,10 @@ impl Saver {
         self.wait_until_finished()?;
         let (begun, waited) = options.begun.unwrap_or((start, start.elapsed()));
         let copying = Instant::now();
-        let free = match group.process().is_primary() {
-            true => check_name(path, options.force),
-            false => Ok(()),
+        let free = if group.process().is_primary() {
+            check_name(path, options.force)
+        } else {
+            Ok(())
         };
         let contents = free.and_then(|()| Contents::of(args, &group));
         let contents = group.agree("snapshot", contents)?;
@@ -406,12 +407,15 @@ impl Job {
         let written = self.transaction.run();
         let committed = written.is_ok();
         let after = self.then.map_or(Ok(()), |then| then(committed));
-        let Written { files, bytes } = written.map_err(|source| match blocking {
-            true => source,
-            false => Error::Save {
-                path: self.report.path.clone(),
-                source: Box::new(source),
-            },
+        let Written { files, bytes } = written.map_err(|source| {
+            if blocking {
+                source
+            } else {
+                Error::Save {
+                    path: self.report.path.clone(),
+                    source: Box::new(source),
+                }
+            }
         })?;
         let after = group.agree("after", after);
         let total = self.begun.elapsed();

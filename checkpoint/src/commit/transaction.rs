@@ -131,9 +131,10 @@ impl Transaction {
 
     /// Calls a function in the primary process only.
     fn as_primary(&mut self, f: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
-        match self.group.process().is_primary() {
-            true => f(self),
-            false => Ok(()),
+        if self.group.process().is_primary() {
+            f(self)
+        } else {
+            Ok(())
         }
     }
 
@@ -285,10 +286,7 @@ pub(crate) fn check_name(path: &Path, overwrite: bool) -> Result<()> {
         return Ok(());
     }
     if is_committed(path)? {
-        return match overwrite {
-            true => Ok(()),
-            false => Err(exists(path)),
-        };
+        return if overwrite { Ok(()) } else { Err(exists(path)) };
     }
     let unfinished =
         manifest::is_unfinished(path) || StepMetadata::of(path).is_ok_and(|m| m.is_some());

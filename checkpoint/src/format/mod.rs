@@ -324,10 +324,10 @@ pub fn load_into<T: Tree>(path: impl AsRef<Path>, tree: &mut T) -> Result<()> {
 
 /// Returns the file or directory of the checkpoint at a path.
 fn located(path: &Path) -> Result<PathBuf> {
-    match path.is_dir() {
-        true => Ok(Source::open(path)?.checkpoint(None)?.path),
-        // The format's reader reports what is wrong with it.
-        false => Ok(path.into()),
+    if path.is_dir() {
+        Ok(Source::open(path)?.checkpoint(None)?.path)
+    } else {
+        Ok(path.into())
     }
 }
 

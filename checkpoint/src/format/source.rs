@@ -74,9 +74,10 @@ impl Source {
     pub fn open(path: impl AsRef<Path>) -> Result<Source> {
         let path = path.as_ref();
         let metadata = fs::metadata(path).map_err(|e| unreadable(path, e))?;
-        match metadata.is_dir() {
-            true => folder(path),
-            false => Ok(Source::Checkpoint(file(path)?, path.into())),
+        if metadata.is_dir() {
+            folder(path)
+        } else {
+            Ok(Source::Checkpoint(file(path)?, path.into()))
         }
     }
 
@@ -231,9 +232,10 @@ fn steps(entries: &[PathBuf]) -> Result<Vec<RunStep>> {
     let mut steps = Vec::new();
     for path in entries {
         if let Some(number) = number(path) {
-            let state = match path.is_file() {
-                true => CommitState::Committed,
-                false => commit_state(path)?,
+            let state = if path.is_file() {
+                CommitState::Committed
+            } else {
+                commit_state(path)?
             };
             let path = path.clone();
             steps.push(RunStep {

@@ -120,15 +120,14 @@ fn q8_0(block: &[u8], out: &mut [f32]) {
 /// Returns the scale and the minimum of a group of 32 numbers: two of 8 pairs of 6-bit numbers in
 /// 12 bytes. The last four pairs have their upper two bits in the bytes of the first four.
 fn scale_and_minimum(packed: &[u8], group: usize) -> (f32, f32) {
-    let (scale, minimum) = match group < 4 {
-        true => (packed[group] & 63, packed[group + 4] & 63),
-        false => {
-            let (low, high) = nibbles(packed[group + 4]);
-            (
-                low | packed[group - 4] >> 6 << 4,
-                high | packed[group] >> 6 << 4,
-            )
-        }
+    let (scale, minimum) = if group < 4 {
+        (packed[group] & 63, packed[group + 4] & 63)
+    } else {
+        let (low, high) = nibbles(packed[group + 4]);
+        (
+            low | packed[group - 4] >> 6 << 4,
+            high | packed[group] >> 6 << 4,
+        )
     };
     (f32::from(scale), f32::from(minimum))
 }

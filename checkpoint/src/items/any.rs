@@ -151,9 +151,10 @@ pub(crate) fn items<T>(
 
 /// Returns the metadata of an item that is a tree, or `None`.
 pub(crate) fn tree_metadata(reader: &ItemReader) -> Result<Option<TreeMetadata>> {
-    match reader.contains(TREE) {
-        true => TreeMetadata::read(reader).map(Some),
-        false => Ok(None),
+    if reader.contains(TREE) {
+        TreeMetadata::read(reader).map(Some)
+    } else {
+        Ok(None)
     }
 }
 

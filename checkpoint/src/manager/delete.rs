@@ -47,9 +47,10 @@ impl Deleter {
             todelete,
             threads,
         };
-        let background = match background {
-            true => Some(Background::start(way.clone())?),
-            false => None,
+        let background = if background {
+            Some(Background::start(way.clone())?)
+        } else {
+            None
         };
         Ok(Deleter { way, background })
     }

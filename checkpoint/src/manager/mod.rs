@@ -170,9 +170,10 @@ impl CheckpointManager {
             Group::new(&name, &options.saver.multiprocessing, options.saver.timeout)
         };
         let (caller, background) = (group("manager")?, Arc::new(group("save")?));
-        let prepared = match caller.process().is_primary() {
-            true => prepare(&root, &options, metadata.as_ref()),
-            false => Ok(()),
+        let prepared = if caller.process().is_primary() {
+            prepare(&root, &options, metadata.as_ref())
+        } else {
+            Ok(())
         };
         caller.agree("prepare", prepared)?;
         let metadata = root_metadata::read(&root)?.or(metadata).unwrap_or_default();
@@ -513,10 +514,10 @@ impl CheckpointManager {
     /// Same as [`wait_until_finished`](CheckpointManager::wait_until_finished).
     pub fn check_for_errors(&self) -> Result<()> {
         self.saver.check_for_errors()?;
-        match self.saver.is_saving_in_progress() {
-            // The deleter is in use; a later call returns its errors.
-            true => Ok(()),
-            false => lock(&self.deleter).check_for_errors(),
+        if self.saver.is_saving_in_progress() {
+            Ok(())
+        } else {
+            lock(&self.deleter).check_for_errors()
         }
     }
 

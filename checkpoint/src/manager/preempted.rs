@@ -78,9 +78,10 @@ impl Preempted {
 impl Shared {
     fn watch(&self, meeting: &Meeting) {
         while !self.stop.load(Ordering::SeqCst) {
-            let told = match preemption::requested() {
-                true => meeting.tell("preempted").map(|()| true),
-                false => meeting.is_told("preempted", INTERVAL),
+            let told = if preemption::requested() {
+                meeting.tell("preempted").map(|()| true)
+            } else {
+                meeting.is_told("preempted", INTERVAL)
             };
             match told {
                 Ok(false) => continue,

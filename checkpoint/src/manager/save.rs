@@ -233,15 +233,19 @@ impl CheckpointManager {
         if self.options.read_only {
             return Ok(());
         }
-        let finished = match self.latest_step() == Some(step) {
-            true => self.wait_until_finished(),
-            false => Ok(()),
+        let finished = if self.latest_step() == Some(step) {
+            self.wait_until_finished()
+        } else {
+            Ok(())
         };
         let known = self.steps.get(step).is_some();
         let path = self.step_path(step);
-        let deleted = finished.and_then(|()| match self.caller.process().is_primary() {
-            true if known => lock(&self.deleter).delete(&path),
-            _ => Ok(()),
+        let deleted = finished.and_then(|()| {
+            if self.caller.process().is_primary() && known {
+                lock(&self.deleter).delete(&path)
+            } else {
+                Ok(())
+            }
         });
         self.caller.agree("delete", deleted)?;
         if !known {

@@ -127,9 +127,10 @@ pub(super) fn load(
     options: &CheckpointManagerOptions,
     group: &Group,
 ) -> Result<Vec<CheckpointInfo>> {
-    let steps = match options.single_host_load_and_broadcast {
-        true => broadcast(root, options, group)?,
-        false => committed(root, &options.names)?,
+    let steps = if options.single_host_load_and_broadcast {
+        broadcast(root, options, group)?
+    } else {
+        committed(root, &options.names)?
     };
     warn_of_others(root, &options.names, &steps)?;
     let info = |(step, path): (u64, PathBuf)| {

@@ -93,9 +93,10 @@ impl Table {
         let mut shared = vec![0];
         for pair in files.windows(2) {
             let (last, file) = (pair[0], pair[1]);
-            shared.push(match last.base == file.base {
-                true => file.base.len() + common(&last.relative, &file.relative),
-                false => common(&last.base, &file.base),
+            shared.push(if last.base == file.base {
+                file.base.len() + common(&last.relative, &file.relative)
+            } else {
+                common(&last.base, &file.base)
             });
         }
         for &shared in &shared[1..] {

@@ -65,9 +65,10 @@ impl NodeKeys {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match before(self.compare(middle, key)) {
-                true => low = middle + 1,
-                false => high = middle,
+            if before(self.compare(middle, key)) {
+                low = middle + 1
+            } else {
+                high = middle
             }
         }
         low
@@ -95,9 +96,10 @@ impl NodeKeys {
         let mut shared = vec![0];
         shared.extend(cursor.varints_up_to(count - 1, LONGEST_KEY, LENGTH)?);
         let own = cursor.varints_up_to(count, LONGEST_KEY, LENGTH)?;
-        let prefixes = match inner {
-            true => cursor.varints_up_to(count, LONGEST_KEY, "a prefix's length")?,
-            false => Vec::new(),
+        let prefixes = if inner {
+            cursor.varints_up_to(count, LONGEST_KEY, "a prefix's length")?
+        } else {
+            Vec::new()
         };
         // A key shares with the first one the minimum of all shared lengths up to it.
         let least = shared[1..].iter().copied().min();

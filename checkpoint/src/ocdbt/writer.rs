@@ -288,9 +288,10 @@ impl Writer {
             .map_or_else(|| self.home.create(), Ok)
             .and_then(|mut output| {
                 let location = output.write(parts, length)?;
-                match output.length() < self.target {
-                    true => self.state().idle.push(output),
-                    false => output.finish()?,
+                if output.length() < self.target {
+                    self.state().idle.push(output)
+                } else {
+                    output.finish()?
                 }
                 Ok(location)
             });

@@ -41,9 +41,10 @@ impl PyTorchFile {
     /// or truncated, or refers to a function or class that is neither a tensor nor a plain value.
     pub fn open(path: impl AsRef<Path>) -> Result<PyTorchFile> {
         let path = path.as_ref();
-        match is_index(path) {
-            true => PyTorchFile::open_shards(path),
-            false => PyTorchFile::open_one(path),
+        if is_index(path) {
+            PyTorchFile::open_shards(path)
+        } else {
+            PyTorchFile::open_one(path)
         }
     }
 

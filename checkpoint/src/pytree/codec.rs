@@ -95,10 +95,10 @@ impl Codec {
 
     /// Returns the minimum size of a file that stores a chunk of `bytes` bytes.
     pub fn least(&self, bytes: usize) -> u64 {
-        match self.is_plain() {
-            true => bytes as u64,
-            // A Zstandard block has at least four bytes and decodes to at most 128 KiB.
-            false => bytes as u64 >> 15,
+        if self.is_plain() {
+            bytes as u64
+        } else {
+            bytes as u64 >> 15
         }
     }
 
@@ -136,9 +136,10 @@ impl Chain {
                 }
             }
         }
-        match steps.len() < list.len() {
-            true => Ok(Chain { swap, steps }),
-            false => Err("the first codec is not `bytes`".into()),
+        if steps.len() < list.len() {
+            Ok(Chain { swap, steps })
+        } else {
+            Err("the first codec is not `bytes`".into())
         }
     }
 
@@ -290,9 +291,10 @@ impl Parts {
         entry: &[u8; ENTRY],
     ) -> Result<Option<&'a [u8]>, String> {
         if *entry == [u8::MAX; ENTRY] {
-            return match self.fills_with_zero {
-                true => Ok(None),
-                false => Err("lacks a part, and the fill value is not 0".into()),
+            return if self.fills_with_zero {
+                Ok(None)
+            } else {
+                Err("lacks a part, and the fill value is not 0".into())
             };
         }
         let [start, length] = [0, 8].map(|at| {

@@ -64,9 +64,10 @@ impl<'a> Differences<'a> {
         if self.is_explained(name) {
             return;
         }
-        let named = match name == original {
-            true => String::new(),
-            false => format!(" at `{original}`"),
+        let named = if name == original {
+            String::new()
+        } else {
+            format!(" at `{original}`")
         };
         let saved = match saved {
             Some(ValueKind::Scalar) => "a number",
@@ -96,9 +97,10 @@ impl<'a> Differences<'a> {
         let saved = described(&request.layout);
         let line = format!("`{name}`: the tree has {tree}, the checkpoint has {saved}");
         self.lines.push(line);
-        match request.has_saved_rank() {
-            true => self.shapes = true,
-            false => self.ranks = true,
+        if request.has_saved_rank() {
+            self.shapes = true
+        } else {
+            self.ranks = true
         }
     }
 

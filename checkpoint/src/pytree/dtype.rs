@@ -34,9 +34,10 @@ pub(super) fn zarr3_name(dtype: DType) -> Option<&'static str> {
 
 /// Parses a dtype and its byte order in `.zarray`.
 pub(super) fn from_zarr2(name: &str) -> Option<(DType, Endian)> {
-    let endian = match name.starts_with('>') {
-        true => Endian::Big,
-        false => Endian::Little,
+    let endian = if name.starts_with('>') {
+        Endian::Big
+    } else {
+        Endian::Little
     };
     let little = match name.split_at_checked(1) {
         Some(("<" | ">" | "|", code)) if code.ends_with('1') => format!("|{code}"),

@@ -278,9 +278,12 @@ impl Layout {
     pub fn cells(&self, region: &[Range<usize>]) -> Cells {
         let ranges = region.iter().zip(&self.chunk);
         let ranges: Vec<Range<usize>> = ranges
-            .map(|(r, c)| match r.is_empty() {
-                true => 0..0,
-                false => r.start / c..(r.end - 1) / c + 1,
+            .map(|(r, c)| {
+                if r.is_empty() {
+                    0..0
+                } else {
+                    r.start / c..(r.end - 1) / c + 1
+                }
             })
             .collect();
         Cells::new(ranges)
@@ -338,9 +341,10 @@ impl Iterator for Cells {
 
 /// Checks that a field has the only supported value.
 fn expect<T: PartialEq + Debug>(field: &str, found: T, expected: T) -> Result<(), String> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(format!("`{field}` is {found:?}, expected {expected:?}")),
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("`{field}` is {found:?}, expected {expected:?}"))
     }
 }
 

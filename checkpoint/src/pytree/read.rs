@@ -153,10 +153,10 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
             ));
         }
     }
-    Ok(match layout.dtype == request.dtype {
-        true => array,
-        // The result of a conversion may have another sharding.
-        false => device_put(&array.astype(request.dtype), *sharding),
+    Ok(if layout.dtype == request.dtype {
+        array
+    } else {
+        device_put(&array.astype(request.dtype), *sharding)
     })
 }
 
@@ -222,13 +222,12 @@ impl Source<'_> {
         let (store, layout) = (self.store, &self.request.layout);
         let key = self.key(cell);
         let damaged = |what: String| Error::format(&store.path(&key), what);
-        match layout.codec.is_plain() {
-            true => store.read_into(&key, out)?,
-            false => {
-                let encoded = store.read(&key)?;
-                let decoded = layout.codec.decode(&encoded, &layout.chunk, out);
-                decoded.map_err(damaged)?;
-            }
+        if layout.codec.is_plain() {
+            store.read_into(&key, out)?
+        } else {
+            let encoded = store.read(&key)?;
+            let decoded = layout.codec.decode(&encoded, &layout.chunk, out);
+            decoded.map_err(damaged)?;
         }
         from_stored(layout.dtype, out).map_err(damaged)
     }

@@ -181,9 +181,10 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
                 other => other.clone(),
             };
         }
-        match self.default_to_original {
-            true => From::Original(name.to_owned(), None),
-            false => From::Fallback,
+        if self.default_to_original {
+            From::Original(name.to_owned(), None)
+        } else {
+            From::Fallback
         }
     }
 }
@@ -480,9 +481,10 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         plan: &mut Plan<'_>,
     ) -> Result<HostValues> {
         let mut values = HostValues::new();
-        let saved = match texts.is_empty() {
-            true => Default::default(),
-            false => source.strings()?,
+        let saved = if texts.is_empty() {
+            Default::default()
+        } else {
+            source.strings()?
         };
         for (name, at) in texts {
             let original = match self.origin(name) {

@@ -71,9 +71,10 @@ impl Source {
 
     /// Reads the layout of a stored array.
     pub fn layout(&self, name: &str) -> Result<Layout> {
-        let versions = match self.tree.use_zarr3 {
-            true => [Zarr::V3, Zarr::V2],
-            false => [Zarr::V2, Zarr::V3],
+        let versions = if self.tree.use_zarr3 {
+            [Zarr::V3, Zarr::V2]
+        } else {
+            [Zarr::V2, Zarr::V3]
         };
         for zarr in versions {
             let key = format!("{name}/{}", zarr.file());
@@ -206,18 +207,17 @@ impl TreeMetadata {
         let mut parts = Vec::with_capacity(source.tree.entries.len());
         for entry in &source.tree.entries {
             let name = entry.path.to_string();
-            let array = match entry.is_array() {
-                false => None,
-                true => {
-                    let layout = source.layout(&name)?;
-                    Some(ArrayInfo {
-                        shape: layout.shape,
-                        dtype: layout.dtype,
-                        chunk_shape: layout.chunk,
-                        sharding: shardings.remove(&name),
-                        random_key_impl: keys.remove(&name),
-                    })
-                }
+            let array = if !entry.is_array() {
+                None
+            } else {
+                let layout = source.layout(&name)?;
+                Some(ArrayInfo {
+                    shape: layout.shape,
+                    dtype: layout.dtype,
+                    chunk_shape: layout.chunk,
+                    sharding: shardings.remove(&name),
+                    random_key_impl: keys.remove(&name),
+                })
             };
             parts.push(PartMetadata {
                 path: entry.path.clone(),

@@ -42,10 +42,10 @@ impl Store {
             Ok(found) if found.is_file() => Ok(Some(found.len())),
             Ok(_) => Ok(None),
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                match reader.contains(key) {
-                    // The manifest lists the file, so reading it returns the error.
-                    true => reader.read(key).map(|bytes| Some(bytes.len() as u64)),
-                    false => Ok(None),
+                if reader.contains(key) {
+                    reader.read(key).map(|bytes| Some(bytes.len() as u64))
+                } else {
+                    Ok(None)
                 }
             }
             Err(e) => Err(Error::io(&path, "be read", e)),

@@ -59,9 +59,10 @@ impl Node {
         let is_sequence = children.iter().enumerate().all(counts);
         for (i, child) in children.into_iter().enumerate() {
             let node = child.node;
-            path.push(match is_sequence {
-                true => KeyPart::Index(i),
-                false => KeyPart::Name(child.name),
+            path.push(if is_sequence {
+                KeyPart::Index(i)
+            } else {
+                KeyPart::Name(child.name)
             });
             let has_parts = node.has_parts();
             let value = match (node.leaf.clone(), node.host.clone()) {

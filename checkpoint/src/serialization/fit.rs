@@ -77,9 +77,10 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
             StateDict::Array(a) | StateDict::NumpyScalar(a) => {
                 let array = a.load();
                 let array = array.map_err(|message| Error::state_dict(&path, message))?;
-                match array.dtype() == wanted[&path].dtype() {
-                    true => array,
-                    false => array.astype(wanted[&path].dtype()),
+                if array.dtype() == wanted[&path].dtype() {
+                    array
+                } else {
+                    array.astype(wanted[&path].dtype())
                 }
             }
             StateDict::Number(n) => Array::scalar(*n, wanted[&path].dtype()),
@@ -102,9 +103,10 @@ fn restored_type<A: Stored>(
         (StateDict::Array(a) | StateDict::NumpyScalar(a), wanted) => {
             let saved = a.aval();
             let dtype = wanted.map_or(saved.dtype(), |wanted| wanted.dtype());
-            match cast::keeps_values(saved.dtype(), dtype) {
-                true => Ok(Aval::new(saved.shape(), dtype)),
-                false => Ok(saved),
+            if cast::keeps_values(saved.dtype(), dtype) {
+                Ok(Aval::new(saved.shape(), dtype))
+            } else {
+                Ok(saved)
             }
         }
         (StateDict::Number(n), Some(aval))

@@ -43,9 +43,10 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files.extend(files_in(&path)),
-            false => files.push(path),
+        if path.is_dir() {
+            files.extend(files_in(&path))
+        } else {
+            files.push(path)
         }
     }
     files
@@ -414,9 +415,10 @@ pub(super) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let (path, name) = entry.map(|e| (e.path(), e.file_name())).unwrap();
-        match path.is_dir() {
-            true => copy(&path, &to.join(name)),
-            false => drop(std::fs::copy(&path, to.join(name)).unwrap()),
+        if path.is_dir() {
+            copy(&path, &to.join(name))
+        } else {
+            std::fs::copy(&path, to.join(name)).unwrap();
         }
     }
 }
@@ -454,8 +456,8 @@ fn a_pipe_in_a_checkpoint_is_no_file() {
             assert!(made.unwrap().success());
             let what = format!("{} without {}", source.display(), file.display());
             let shown = what.clone();
-            in_time(&what, move || match is_run {
-                true => {
+            in_time(&what, move || {
+                if is_run {
                     let manager = CheckpointManager::new(copied, options()).unwrap();
                     let _ = manager.best_step();
                     let _ = manager.metadata(1);
@@ -464,8 +466,9 @@ fn a_pipe_in_a_checkpoint_is_no_file() {
                     if let Ok(state) = restored {
                         assert_eq!(state["x"].item::<f32>(), 1.0, "{shown}");
                     }
+                } else {
+                    drop(restore_item(copied, StandardRestore::state()))
                 }
-                false => drop(restore_item(copied, StandardRestore::state())),
             });
         }
     }

@@ -52,9 +52,10 @@ fn every_element_type_is_read_and_written_as_by_flax() {
             _ if dtype.is_integer() => &[1.0, 0.0, -1.0, 0.0, 1.0, -2.0],
             _ => &[1.0, 0.0, -1.0, 0.5, 1.5, -2.0],
         };
-        let values = match dtype.is_complex() {
-            true => m.real().astype(DType::F64),
-            false => m.astype(DType::F64),
+        let values = if dtype.is_complex() {
+            m.real().astype(DType::F64)
+        } else {
+            m.astype(DType::F64)
         };
         assert_eq!(values.to_vec::<f64>(), expected, "{dtype}");
     }

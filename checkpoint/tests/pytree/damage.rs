@@ -41,9 +41,10 @@ fn copied(name: &str, to: &Path) -> PathBuf {
         for entry in std::fs::read_dir(from).unwrap() {
             let entry = entry.unwrap();
             let to = to.join(entry.file_name());
-            match entry.file_type().unwrap().is_dir() {
-                true => copy(&entry.path(), &to),
-                false => drop(std::fs::copy(entry.path(), to).unwrap()),
+            if entry.file_type().unwrap().is_dir() {
+                copy(&entry.path(), &to)
+            } else {
+                std::fs::copy(entry.path(), to).unwrap();
             }
         }
     }

@@ -134,9 +134,10 @@ fn every_element_type_of_orbax_is_read() {
                 "float8_e8m0fnu" => vec![1.0, 2.0, 0.5],
                 _ => vec![1.0, 0.0, least],
             };
-            let real = match array.dtype().is_complex() {
-                true => array.real(),
-                false => array.clone(),
+            let real = if array.dtype().is_complex() {
+                array.real()
+            } else {
+                array.clone()
             };
             assert_eq!(real.astype(DType::F64).to_vec::<f64>(), expected, "{path}");
         }

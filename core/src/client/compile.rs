@@ -130,14 +130,13 @@ fn options(
     flags: &[(String, OptionOverride)],
 ) -> Result<CompileOptions> {
     let partition = &program.partition;
-    let mut options = match partition.devices.is_empty() {
-        true => CompileOptions::on_device(device.id()),
-        false => {
-            let ids: Vec<i32> = partition.devices.iter().map(|d| d.id()).collect();
-            CompileOptions {
-                propagate_to_outputs: partition.outs.iter().map(Option::is_none).collect(),
-                ..CompileOptions::partitioned(&ids)
-            }
+    let mut options = if partition.devices.is_empty() {
+        CompileOptions::on_device(device.id())
+    } else {
+        let ids: Vec<i32> = partition.devices.iter().map(|d| d.id()).collect();
+        CompileOptions {
+            propagate_to_outputs: partition.outs.iter().map(Option::is_none).collect(),
+            ..CompileOptions::partitioned(&ids)
         }
     };
     let runtime = runtime()?;

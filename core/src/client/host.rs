@@ -85,9 +85,10 @@ impl Array {
         for (at, index) in distinct(held.sharding, self.shape()) {
             let buffer = &held.buffers[at];
             let here = buffer.device().client().platform_name() == "cpu";
-            let copy = match here {
-                true => None,
-                false => Some(buffer.to_host_async()?),
+            let copy = if here {
+                None
+            } else {
+                Some(buffer.to_host_async()?)
             };
             out.push(HostShard {
                 held: held.clone(),

@@ -159,9 +159,10 @@ pub(crate) fn of_type(aval: Aval, mesh: Mesh) -> Option<NamedSharding> {
 
 /// Returns the devices of `mesh` with the axes of another mesh of the same size.
 fn on(mesh: Mesh, axes: AbstractMesh) -> Mesh {
-    match mesh.abstract_mesh() == axes {
-        true => mesh,
-        false => mesh.with_abstract(axes),
+    if mesh.abstract_mesh() == axes {
+        mesh
+    } else {
+        mesh.with_abstract(axes)
     }
 }
 
@@ -249,9 +250,10 @@ fn outs(
     mesh: Mesh,
 ) -> Result<Option<Vec<(Aval, Sharding)>>> {
     let avals = jaxpr.out_avals();
-    let found = match partition.outs.iter().all(Option::is_some) {
-        true => Vec::new(),
-        false => executable.output_shardings()?,
+    let found = if partition.outs.iter().all(Option::is_some) {
+        Vec::new()
+    } else {
+        executable.output_shardings()?
     };
     let mut outs = Vec::with_capacity(avals.len());
     let mut again = false;

@@ -70,9 +70,12 @@ fn transform(
     // XLA transforms the last axes.
     let mut x = x.move_axes(axes, &last);
     let front = rank - count;
-    let own = |i: usize| match half && i + 1 == count {
-        true => 2 * x.shape()[front + i].saturating_sub(1),
-        false => x.shape()[front + i],
+    let own = |i: usize| {
+        if half && i + 1 == count {
+            2 * x.shape()[front + i].saturating_sub(1)
+        } else {
+            x.shape()[front + i]
+        }
     };
     let lengths: Vec<usize> = match lengths {
         Some(lengths) => lengths.to_vec(),
@@ -83,9 +86,10 @@ fn transform(
             let Some(i) = d.checked_sub(front) else {
                 return (0, 0, 0);
             };
-            let wanted = match half && i + 1 == count {
-                true => lengths[i] / 2 + 1,
-                false => lengths[i],
+            let wanted = if half && i + 1 == count {
+                lengths[i] / 2 + 1
+            } else {
+                lengths[i]
             };
             let wanted = isize::try_from(wanted).unwrap_or(isize::MAX);
             (0, wanted - x.shape()[d] as isize, 0)

@@ -137,9 +137,10 @@ fn check_rank(operation: &str, image: &Array, shape: &[usize]) {
 
 /// Converts image values to floats; integers become `f32`.
 fn inexact(image: &Array) -> Array {
-    match image.dtype().is_inexact() {
-        true => image.clone(),
-        false => image.astype(DType::F32),
+    if image.dtype().is_inexact() {
+        image.clone()
+    } else {
+        image.astype(DType::F32)
     }
 }
 

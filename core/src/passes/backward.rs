@@ -105,9 +105,10 @@ fn placed_as(ct: Array, operand: Aval) -> Array {
     let Some(mesh) = operand.sharding().or(ct.aval().sharding()) else {
         return ct;
     };
-    match ct.aval().spec() == wanted || !ct.is_tracer() && ct.aval().sharding().is_none() {
-        true => ct,
-        false => resharded(&ct, mesh.mesh(), &wanted),
+    if ct.aval().spec() == wanted || !ct.is_tracer() && ct.aval().sharding().is_none() {
+        ct
+    } else {
+        resharded(&ct, mesh.mesh(), &wanted)
     }
 }
 

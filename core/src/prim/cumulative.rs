@@ -173,9 +173,10 @@ fn window(shape: &[usize], axis: usize, reverse: bool) -> String {
 
 /// Returns the number whose exponential is zero.
 fn lowest_power(dtype: DType) -> Scalar {
-    match dtype.is_complex() {
-        true => Scalar::Complex(f64::NEG_INFINITY, 0.0),
-        false => lowest(dtype),
+    if dtype.is_complex() {
+        Scalar::Complex(f64::NEG_INFINITY, 0.0)
+    } else {
+        lowest(dtype)
     }
 }
 

@@ -90,9 +90,10 @@ impl Primitive for Fft {
         crate::ensure_shape!(args.len() == 1, "expects 1 operand, got {}", args.len());
         let x = args[0];
         let real = self.fft_type == FftType::Rfft;
-        let fits = match real {
-            true => matches!(x.dtype(), DType::F32 | DType::F64),
-            false => x.dtype().is_complex(),
+        let fits = if real {
+            matches!(x.dtype(), DType::F32 | DType::F64)
+        } else {
+            x.dtype().is_complex()
         };
         if !fits {
             let wanted = if real {
@@ -104,9 +105,10 @@ impl Primitive for Fft {
                 "{} expects {wanted}, got {x}",
                 self.fft_type.name()
             ))
-            .help(match x.dtype().is_complex() {
-                true => error::TAKE_A_PART,
-                false => "convert first: x.astype(DType::C64), or F32 for real transforms",
+            .help(if x.dtype().is_complex() {
+                error::TAKE_A_PART
+            } else {
+                "convert first: x.astype(DType::C64), or F32 for real transforms"
             }));
         }
         let rank = self.fft_lengths.len();

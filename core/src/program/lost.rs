@@ -67,9 +67,10 @@ impl History {
     /// Returns the history of the same variable with this value in a rebuilt tree, such as the
     /// model that a transformation returns; inside [`copying`], the history of a copy.
     pub fn rebuilt(&self, value: &Array) -> History {
-        match COPYING.get() {
-            true => self.copied(value),
-            false => self.writes(),
+        if COPYING.get() {
+            self.copied(value)
+        } else {
+            self.writes()
         }
     }
 
@@ -152,9 +153,10 @@ impl Write {
         if !self.is_lost {
             let kept = is_input(&self.value) || output(&self.value).is_some();
             // If the original belongs to this trace and is not a result, it ends like the copy.
-            let ends = match own {
-                true => index.is_none(),
-                false => self.made_in == trace,
+            let ends = if own {
+                index.is_none()
+            } else {
+                self.made_in == trace
             };
             if kept || ends {
                 return;

@@ -248,10 +248,10 @@ impl<T: Primitive + Clone + PartialEq + Hash> DynPrimitive for T {
 pub(crate) fn infer(primitive: &dyn Primitive, args: &[Aval]) -> Result<Avals, ShapeError> {
     let placed = !primitive.places_results()
         && (args.iter().any(Aval::is_placed) || primitive.out_sharding().is_some());
-    let mut outs = match placed {
-        // Shape rules compare types, which must not differ by placement.
-        true => primitive.infer(&args.iter().map(Aval::unplaced).collect::<Avals>())?,
-        false => primitive.infer(args)?,
+    let mut outs = if placed {
+        primitive.infer(&args.iter().map(Aval::unplaced).collect::<Avals>())?
+    } else {
+        primitive.infer(args)?
     };
     if primitive.propagates_weak_type() {
         let weak = !args.is_empty() && args.iter().all(Aval::weak_type);

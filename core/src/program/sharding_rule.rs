@@ -50,9 +50,10 @@ impl ShardingRule {
     pub fn without(args: &[Aval], outs: &[Aval], gone: &[usize]) -> ShardingRule {
         let rules = |a: &Aval| {
             let mut next = 0;
-            let rule = |d| match gone.contains(&d) {
-                true => DimensionRule::Reduced,
-                false => {
+            let rule = |d| {
+                if gone.contains(&d) {
+                    DimensionRule::Reduced
+                } else {
                     next += 1;
                     DimensionRule::Axis(next - 1)
                 }
@@ -71,9 +72,12 @@ impl ShardingRule {
     /// must not be sharded.
     pub fn batch(args: &[Aval], outs: &[Aval], core: &[usize]) -> ShardingRule {
         let batch = args.first().map_or(0, Aval::ndim) - core.first().unwrap_or(&0);
-        let rule = |d| match d < batch {
-            true => DimensionRule::Axis(d),
-            false => DimensionRule::Whole,
+        let rule = |d| {
+            if d < batch {
+                DimensionRule::Axis(d)
+            } else {
+                DimensionRule::Whole
+            }
         };
         let rules = |a: &Aval| (0..a.ndim()).map(rule).collect();
         ShardingRule::Dimensions {
@@ -85,9 +89,12 @@ impl ShardingRule {
     /// Creates a rule for operands and results with the same dimensions, of which those in
     /// `whole` must not be sharded. Operands without dimensions are ignored.
     pub fn along(args: &[Aval], outs: &[Aval], whole: &[usize]) -> ShardingRule {
-        let rule = |d| match whole.contains(&d) {
-            true => DimensionRule::Whole,
-            false => DimensionRule::Axis(d),
+        let rule = |d| {
+            if whole.contains(&d) {
+                DimensionRule::Whole
+            } else {
+                DimensionRule::Axis(d)
+            }
         };
         let rules = |a: &Aval| (0..a.ndim()).map(rule).collect();
         ShardingRule::Dimensions {
@@ -138,11 +145,11 @@ pub(crate) fn place_results(
         ShardingRule::Specs(specs) => specs,
     };
     for (out, spec) in outs.iter_mut().zip(specs) {
-        let spec = match unreduced.is_empty() && reduced.is_empty() {
-            true => spec,
-            false => spec
-                .with_unreduced(&unreduced[..])
-                .with_reduced(&reduced[..]),
+        let spec = if unreduced.is_empty() && reduced.is_empty() {
+            spec
+        } else {
+            spec.with_unreduced(&unreduced[..])
+                .with_reduced(&reduced[..])
         };
         if crate::types::sharding::check_spec(mesh, &spec).is_err() {
             return Err(duplicate(primitive, args, *out, mesh, &spec));
@@ -197,9 +204,10 @@ fn sums(
     if linear && agree {
         return Ok((first.unreduced().to_vec(), reduced));
     }
-    let why = match linear {
-        true => "all operands must be unreduced over the same axes".to_string(),
-        false => format!("unreduced rule for {} is not implemented", primitive.name()),
+    let why = if linear {
+        "all operands must be unreduced over the same axes".to_string()
+    } else {
+        format!("unreduced rule for {} is not implemented", primitive.name())
     };
     Err(ShapeError::new(format!("{why}; got {}", types(args)))
         .help("sum first: `reshard` to a spec without unreduced axes"))

@@ -38,9 +38,12 @@ pub fn closure_convert<A: Tree, R: Tree>(
         let mut captured = captured.iter().cloned();
         let consts: Vec<Array> = consts
             .iter()
-            .map(|a| match a.is_tracer() {
-                true => captured.next().expect("a value for each captured one"),
-                false => a.clone(),
+            .map(|a| {
+                if a.is_tracer() {
+                    captured.next().expect("a value for each captured one")
+                } else {
+                    a.clone()
+                }
             })
             .collect();
         tree::with_leaves(&result, jaxpr.eval(&consts, &tree::leaves(&args)))

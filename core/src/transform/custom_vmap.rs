@@ -239,9 +239,10 @@ fn check<T: Tree>(
             "" => String::new(),
             path => format!(" `{path}`"),
         };
-        let what = match batched[i] {
-            true => format!("a batch of {size} examples along the first axis"),
-            false => "the same for all examples".into(),
+        let what = if batched[i] {
+            format!("a batch of {size} examples along the first axis")
+        } else {
+            "the same for all examples".into()
         };
         location::fail(&format!(
             "custom_vmap: the rule of `{function}` returned {} for the result{place}, expected \

@@ -74,9 +74,10 @@ impl Caller {
                      it, since these are not differentiated"
                 }
             };
-            let is = match is_key {
-                true => "a PRNG key".into(),
-                false => format!("{}, {}", leaf.aval(), numbers.missing(leaf.dtype())),
+            let is = if is_key {
+                "a PRNG key".into()
+            } else {
+                format!("{}, {}", leaf.aval(), numbers.missing(leaf.dtype()))
             };
             panic!(
                 "{}: the differentiated argument{} is {is}\n  {self}\n  help: {help}",
@@ -113,8 +114,9 @@ impl Caller {
 
 /// Describes the path of a leaf, for a message.
 pub(super) fn at_path(path: &str) -> String {
-    match path.is_empty() {
-        true => String::new(),
-        false => format!(" at `{path}`"),
+    if path.is_empty() {
+        String::new()
+    } else {
+        format!(" at `{path}`")
     }
 }

@@ -49,12 +49,11 @@ fn check_like<T: Tree, U: Tree>(
     for ((path, e), g) in tree::paths(expected).iter().zip(&e).zip(&g) {
         let (e, g) = (e.aval(), g.aval());
         let fits = e.matches(g);
-        let help = match fits {
-            true => {
-                "help: a value and its tangent must vary over the same mesh axes; mark the one \
-                 that varies over fewer with `pvary`"
-            }
-            false => HELP,
+        let help = if fits {
+            "help: a value and its tangent must vary over the same mesh axes; mark the one \
+             that varies over fewer with `pvary`"
+        } else {
+            HELP
         };
         assert!(
             fits && e.varying() == g.varying(),
@@ -268,9 +267,10 @@ where
 {
     let (first, rest) = args.split();
     let Caller { operation, at } = caller;
-    let numbers = match holomorphic {
-        true => Numbers::Complex,
-        false => Numbers::Any,
+    let numbers = if holomorphic {
+        Numbers::Complex
+    } else {
+        Numbers::Any
     };
     // With `Numbers::Any` no complex argument is rejected, so no help is needed.
     caller.check_argument(&first, numbers, "");
@@ -284,9 +284,10 @@ where
          help: reduce it, for example with .mean() or .sum(); for the whole \
          Jacobian use jacrev or vjp"
     );
-    let expected = match holomorphic {
-        true => loss.dtype().is_complex(),
-        false => loss.dtype().is_float(),
+    let expected = if holomorphic {
+        loss.dtype().is_complex()
+    } else {
+        loss.dtype().is_float()
     };
     assert!(
         expected,

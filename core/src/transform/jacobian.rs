@@ -263,9 +263,10 @@ pub(super) fn forward<A: Tree, R: Codomain<A>, X: Tree>(
     caller: Caller,
     holomorphic: bool,
 ) -> (R::Jacobian, X) {
-    let (arguments, results) = match holomorphic {
-        true => (Numbers::Complex, Numbers::Complex),
-        false => (Numbers::Real, Numbers::Any),
+    let (arguments, results) = if holomorphic {
+        (Numbers::Complex, Numbers::Complex)
+    } else {
+        (Numbers::Real, Numbers::Any)
     };
     let instead = format!(
         "use {}_with(f, Holomorphic) for a holomorphic function; for other functions pass the real and the \
@@ -377,9 +378,10 @@ pub(super) fn reverse<A: Tree, R: Codomain<A>, X: Tree>(
     caller: Caller,
     holomorphic: bool,
 ) -> (R::Jacobian, X) {
-    let (arguments, results) = match holomorphic {
-        true => (Numbers::Complex, Numbers::Complex),
-        false => (Numbers::Any, Numbers::Real),
+    let (arguments, results) = if holomorphic {
+        (Numbers::Complex, Numbers::Complex)
+    } else {
+        (Numbers::Any, Numbers::Real)
     };
     caller.check_argument(first, arguments, "");
     at_location(caller.at, || {

@@ -248,9 +248,10 @@ fn check_results(
 ) {
     let outs: Vec<Aval> = program.jaxpr.out_avals();
     for ((aval, spec), path) in outs.iter().zip(specs).zip(paths) {
-        let place = match path.is_empty() {
-            true => "the result".to_string(),
-            false => format!("the result `{path}`"),
+        let place = if path.is_empty() {
+            "the result".to_string()
+        } else {
+            format!("the result `{path}`")
         };
         if let Err(e) = check(map, spec) {
             refuse(at, &e.render(&format!("{place}, out_specs {spec}"), &[]));

@@ -296,14 +296,15 @@ impl Aval {
 
     /// Returns the type without its placement.
     pub(crate) fn unplaced(&self) -> Aval {
-        match self.0.placed {
-            true => Aval::intern(
+        if self.0.placed {
+            Aval::intern(
                 self.shape(),
                 self.dtype(),
                 self.weak_type(),
                 Placement::default(),
-            ),
-            false => *self,
+            )
+        } else {
+            *self
         }
     }
 
@@ -337,9 +338,10 @@ impl Aval {
 
 /// Returns the product of dimensions, at most `usize::MAX`.
 pub(crate) fn element_count(shape: &[usize]) -> usize {
-    match shape.contains(&0) {
-        true => 0,
-        false => shape.iter().fold(1, |n: usize, &d| n.saturating_mul(d)),
+    if shape.contains(&0) {
+        0
+    } else {
+        shape.iter().fold(1, |n: usize, &d| n.saturating_mul(d))
     }
 }
 
@@ -380,9 +382,10 @@ impl Aval {
             set('U', sharding.spec().unreduced());
             set('R', sharding.spec().reduced());
         }
-        match sets.is_empty() {
-            true => Ok(()),
-            false => write!(f, "{{{}}}", sets.join(", ")),
+        if sets.is_empty() {
+            Ok(())
+        } else {
+            write!(f, "{{{}}}", sets.join(", "))
         }
     }
 }
@@ -391,9 +394,10 @@ impl Aval {
 /// `float32[8@x,2]`.
 impl fmt::Display for Aval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match f.alternate() {
-            true => self.write(f, self.dtype().numpy_name()),
-            false => self.write(f, self.dtype().name()),
+        if f.alternate() {
+            self.write(f, self.dtype().numpy_name())
+        } else {
+            self.write(f, self.dtype().name())
         }
     }
 }

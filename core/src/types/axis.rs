@@ -139,9 +139,10 @@ pub(crate) fn bound_names() -> String {
             .iter()
             .map(|(n, s)| format!("`{n}` (size {s})"))
             .collect();
-        match names.is_empty() {
-            true => "no axis is mapped".into(),
-            false => format!("the mapped axes are {}", names.join(", ")),
+        if names.is_empty() {
+            "no axis is mapped".into()
+        } else {
+            format!("the mapped axes are {}", names.join(", "))
         }
     })
 }

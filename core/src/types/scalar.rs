@@ -273,13 +273,15 @@ pub(crate) fn complex_text(re: f64, im: f64, float: impl Fn(f64) -> String) -> S
         let text = float(v);
         text.strip_suffix(".0").map(String::from).unwrap_or(text)
     };
-    let plus = match im.is_sign_negative() && !im.is_nan() {
-        true => "",
-        false => "+",
+    let plus = if im.is_sign_negative() && !im.is_nan() {
+        ""
+    } else {
+        "+"
     };
-    match re == 0.0 && re.is_sign_positive() {
-        true => format!("{}j", part(im)),
-        false => format!("({}{plus}{}j)", part(re), part(im)),
+    if re == 0.0 && re.is_sign_positive() {
+        format!("{}j", part(im))
+    } else {
+        format!("({}{plus}{}j)", part(re), part(im))
     }
 }
 

@@ -512,11 +512,10 @@ fn positions_beyond_32_bits_are_refused_by_name() {
         let long = || Array::shape_dtype_struct(&[LONG], dtype);
         for (i, (name, f)) in positions.iter().chain(&counts).enumerate() {
             let text = panic_message(|| eval_shape(|x: Array| f(&x), long()));
-            let what = match i < positions.len() {
-                true => "the last position along axis",
-                false => {
-                    "the number of elements can be 2147483656, which exceeds the largest i32, 2147483647"
-                }
+            let what = if i < positions.len() {
+                "the last position along axis"
+            } else {
+                "the number of elements can be 2147483656, which exceeds the largest i32, 2147483647"
             };
             let start = format!("{name}: {what}");
             assert!(text.starts_with(&start), "{text}");

@@ -52,9 +52,10 @@ fn function(row: &Row) -> Applied {
             let axes: Vec<isize> = numbers(&p["axes"]).iter().map(|&d| d as isize).collect();
             let (order, keepdims) = (order(p), flag("keepdims"));
             let matrices = row.inputs[0].ndim() == 2 && axes.len() == 2;
-            let over = match keepdims {
-                true => Reduction::over(&axes).keepdims(),
-                false => Reduction::over(&axes),
+            let over = if keepdims {
+                Reduction::over(&axes).keepdims()
+            } else {
+                Reduction::over(&axes)
             };
             on(move |x| match matrices {
                 true => la::norm_over(&apart(x), order, &over),

@@ -135,9 +135,10 @@ fn narrow_types_are_those_of_jax() {
 #[test]
 fn host_and_device_convert_alike() {
     for dtype in DType::ALL.into_iter().filter(|d| d.is_narrow()) {
-        let all = match dtype.is_float() && dtype.bits() == 8 {
-            true => wide(&Array::from((0..=255).collect::<Vec<u8>>()).bitcast_convert_type(dtype)),
-            false => (-32..32).map(|v| f64::from(v) / 4.0).collect(),
+        let all = if dtype.is_float() && dtype.bits() == 8 {
+            wide(&Array::from((0..=255).collect::<Vec<u8>>()).bitcast_convert_type(dtype))
+        } else {
+            (-32..32).map(|v| f64::from(v) / 4.0).collect()
         };
         let mut values: Vec<f64> = all.iter().copied().filter(|v| v.is_finite()).collect();
         values.sort_by(f64::total_cmp);

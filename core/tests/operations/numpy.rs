@@ -134,9 +134,12 @@ fn reductions(row: &Row) -> Applied {
 fn quantiles(row: &Row) -> Applied {
     let special = row.case == "special";
     let nan = row.op.starts_with("nan");
-    let quantile = move |x: &Array, q: &Array, how: Quantile| match nan {
-        true => x.nanquantile_over(q, how),
-        false => x.quantile_over(q, how),
+    let quantile = move |x: &Array, q: &Array, how: Quantile| {
+        if nan {
+            x.nanquantile_over(q, how)
+        } else {
+            x.quantile_over(q, how)
+        }
     };
     match row.op.as_str() {
         "percentile" => return two(|x, q| x.percentile_over(q, 1)),

@@ -100,9 +100,12 @@ fn relative(got: &Array, want: &Array) -> f64 {
     let numbers = |x: &Array| x.astype(DType::F64).to_vec::<f64>();
     let pairs = numbers(got).into_iter().zip(numbers(want));
     pairs
-        .map(|(a, b)| match a == b || (a.is_nan() && b.is_nan()) {
-            true => 0.0,
-            false => (a - b).abs() / b.abs().max(1e-30),
+        .map(|(a, b)| {
+            if a == b || (a.is_nan() && b.is_nan()) {
+                0.0
+            } else {
+                (a - b).abs() / b.abs().max(1e-30)
+            }
         })
         .fold(0.0, |far, d| {
             if d.is_nan() {

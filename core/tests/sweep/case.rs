@@ -100,9 +100,10 @@ impl Case {
 
 /// The smallest and the largest integer of a type; 0 and 1 for other types.
 fn bounds(dtype: DType) -> (i128, i128) {
-    match dtype.is_integer() {
-        true => (iinfo(dtype).min as i128, iinfo(dtype).max as i128),
-        false => (0, 1),
+    if dtype.is_integer() {
+        (iinfo(dtype).min as i128, iinfo(dtype).max as i128)
+    } else {
+        (0, 1)
     }
 }
 
@@ -139,9 +140,10 @@ fn operand(dtype: DType, shape: &[usize], which: usize) -> Array {
             let values = (0..n).map(|i| VALUES[(i + turn) % VALUES.len()]);
             Array::from_vec(values.collect::<Vec<f64>>(), shape)
         };
-        return match dtype.is_complex() {
-            true => complex(floats(3 * which), floats(1 + which)).astype(dtype),
-            false => floats(3 * which).astype(dtype),
+        return if dtype.is_complex() {
+            complex(floats(3 * which), floats(1 + which)).astype(dtype)
+        } else {
+            floats(3 * which).astype(dtype)
         };
     }
     let (min, max) = bounds(dtype);

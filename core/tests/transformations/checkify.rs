@@ -39,9 +39,12 @@ fn the_first_failed_check_is_the_error() {
         x + 1.0
     };
     for staged in [false, true] {
-        let call = |x: f32| match staged {
-            false => checkify(f, Errors::USER)(scalar(x)),
-            true => jit(checkify(f, Errors::USER))(scalar(x)),
+        let call = |x: f32| {
+            if !staged {
+                checkify(f, Errors::USER)(scalar(x))
+            } else {
+                jit(checkify(f, Errors::USER))(scalar(x))
+            }
         };
         let (error, y) = call(7.0);
         assert_eq!((said(&error), y.item::<f32>()), (None, 8.0));

@@ -37,9 +37,12 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
         _ => Along::Stacked,
     };
     let several = p["axes"] == 2;
-    let names = move || match several {
-        true => ramie_core::AxisNames::from(["i", "j"]),
-        false => "i".into(),
+    let names = move || {
+        if several {
+            ramie_core::AxisNames::from(["i", "j"])
+        } else {
+            "i".into()
+        }
     };
     let list = |name: &str| -> Vec<Vec<usize>> {
         let items = p[name].as_array().cloned().unwrap_or_default();
@@ -66,9 +69,12 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
         "pswapaxes" => pswapaxes(&x, names(), axis),
         other => panic!("no collective is called {other}"),
     };
-    Some(Box::new(move |x| match several {
-        true => vec![two(f.clone(), &x[0])],
-        false => vec![one(f.clone(), &x[0])],
+    Some(Box::new(move |x| {
+        if several {
+            vec![two(f.clone(), &x[0])]
+        } else {
+            vec![one(f.clone(), &x[0])]
+        }
     }))
 }
 
@@ -279,9 +285,10 @@ fn exchange(x: &Array, out: &Array, several: bool) -> Array {
     let received = runs(SENT).transpose(&[1, 0]);
     let body = move |(x, out): (Array, Array), from: Array, sent: Array, to: Array, got: Array| {
         let one = |x: Array, out: Array| ragged_all_to_all(&x, &out, &from, &sent, &to, &got, "i");
-        match several {
-            true => ramie_core::vmap(one)(x, out),
-            false => one(x, out),
+        if several {
+            ramie_core::vmap(one)(x, out)
+        } else {
+            one(x, out)
         }
     };
     vmap_with(body, named("i"))(

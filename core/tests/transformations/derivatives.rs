@@ -159,9 +159,10 @@ static BY_VJP: LazyLock<F2> = LazyLock::new(|| {
 });
 
 fn by_rule(name: &str) -> &'static F2 {
-    match name.starts_with("custom_jvp") {
-        true => &BY_JVP,
-        false => &BY_VJP,
+    if name.starts_with("custom_jvp") {
+        &BY_JVP
+    } else {
+        &BY_VJP
     }
 }
 

@@ -283,9 +283,10 @@ impl Group {
         for &output in outputs {
             // Each output has a step of its own, which writes to it directly.
             let direct = output as usize >= self.inputs.len() && !self.outputs.contains(&output);
-            let output = match direct {
-                true => output,
-                false => self.push(Kernel::identity(), &[output], self.element(output)),
+            let output = if direct {
+                output
+            } else {
+                self.push(Kernel::identity(), &[output], self.element(output))
             };
             self.outputs.push(output);
         }

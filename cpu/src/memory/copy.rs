@@ -48,9 +48,10 @@ impl CopyPlan {
         let Some((across, outer)) = outer.split_last() else {
             return copy_axis(source, from, target, to, *inner);
         };
-        let lines = match transposes(across, inner) {
-            true => copy_block,
-            false => copy_lines,
+        let lines = if transposes(across, inner) {
+            copy_block
+        } else {
+            copy_lines
         };
         walk(outer, from, to, |s, t| {
             lines(source, s, target, t, *across, *inner)

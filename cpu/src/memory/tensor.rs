@@ -155,9 +155,10 @@ impl Tensor {
     /// Returns the bytes of the element that all elements are the same as, in memory.
     pub fn repeated(&self) -> Option<&[u8]> {
         let mut axes = self.ty.shape.iter().zip(&self.strides);
-        let is_repeated = match self.layout.contiguous {
-            true => self.size() == 1,
-            false => axes.all(|(n, s)| *n == 1 || *s == 0),
+        let is_repeated = if self.layout.contiguous {
+            self.size() == 1
+        } else {
+            axes.all(|(n, s)| *n == 1 || *s == 0)
         };
         let width = self.element().bytes();
         is_repeated.then(|| &self.storage.bytes()[self.offset * width..][..width])
@@ -390,9 +391,10 @@ impl Tensor {
 
     /// Returns a buffer, which shares the memory where the tensor is all of it.
     pub fn into_buffer(self, context: &Context) -> Result<Buffer> {
-        let dense = match self.offset == 0 && self.is_contiguous() {
-            true => self,
-            false => self.into_fresh(context)?.finish(),
+        let dense = if self.offset == 0 && self.is_contiguous() {
+            self
+        } else {
+            self.into_fresh(context)?.finish()
         };
         Ok(Buffer::from_storage(dense.layout, dense.storage))
     }

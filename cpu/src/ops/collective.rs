@@ -281,9 +281,10 @@ fn flexible(source: &Source<'_>) -> Result<Numbers> {
 
 /// Returns the numbers in the groups of another exchange.
 fn fixed(source: &Source<'_>) -> Numbers {
-    match has_channel(source) {
-        true => Numbers::Partitions,
-        false => Numbers::Replicas,
+    if has_channel(source) {
+        Numbers::Partitions
+    } else {
+        Numbers::Replicas
     }
 }
 

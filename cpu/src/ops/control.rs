@@ -161,9 +161,10 @@ impl Case {
     fn branch(&self, operands: &mut Operands) -> usize {
         let selector = operands.remove(0);
         let last = self.branches.len() - 1;
-        match self.boolean {
-            true => usize::from(selector.scalar::<u8>() == 0),
-            false => usize::try_from(index(&selector)).map_or(last, |i| i.min(last)),
+        if self.boolean {
+            usize::from(selector.scalar::<u8>() == 0)
+        } else {
+            usize::try_from(index(&selector)).map_or(last, |i| i.min(last))
         }
     }
 }

@@ -144,15 +144,12 @@ impl<'a> Product<'a> {
         let [rows, inner] = patches.sizes();
         let [row_unit, inner_unit] = patches.units();
         let (groups, columns) = (kernels.shape()[0], kernels.shape()[0] * kernels.shape()[2]);
-        let (height, width) = match inner <= COLUMNS {
-            true => {
-                let shared = rows.div_ceil(PIECES).max(32);
-                ((BUFFER / inner).clamp(32, shared), inner)
-            }
-            false => {
-                let height = rows.div_ceil(rows.div_ceil(ROWS));
-                (height, BUFFER / height)
-            }
+        let (height, width) = if inner <= COLUMNS {
+            let shared = rows.div_ceil(PIECES).max(32);
+            ((BUFFER / inner).clamp(32, shared), inner)
+        } else {
+            let height = rows.div_ceil(rows.div_ceil(ROWS));
+            (height, BUFFER / height)
         };
         let height = height.next_multiple_of(row_unit).min(rows);
         // Rows that cannot be divided may leave space for some of the columns only.

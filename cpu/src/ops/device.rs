@@ -47,9 +47,12 @@ impl Operation for Number {
         devices: &Devices,
         _: Vec<Operands>,
     ) -> Result<Vec<Tensors>> {
-        let own = |n: &usize| match self.replicas == devices.replicas {
-            true => number(context, *n as u32),
-            false => number(context, 0),
+        let own = |n: &usize| {
+            if self.replicas == devices.replicas {
+                number(context, *n as u32)
+            } else {
+                number(context, 0)
+            }
         };
         devices.numbers.iter().map(own).collect()
     }

@@ -469,9 +469,10 @@ fn group_of(row: &Row, element: ElementType) -> Option<Group> {
         }
     }
     let computed = result_element(row.kind, compute)?;
-    let mut result = match row.is_cheap {
-        true => group.push(kernel, &operands, computed),
-        false => group.push_costly(kernel, &operands, computed),
+    let mut result = if row.is_cheap {
+        group.push(kernel, &operands, computed)
+    } else {
+        group.push_costly(kernel, &operands, computed)
     };
     if let (Some(kernel), true) = (wrap(element), compute == element && row.kind != Kind::Test) {
         result = group.push(kernel, &[result], element);

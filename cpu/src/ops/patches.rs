@@ -66,9 +66,10 @@ impl Side {
     /// Returns the number of neighbors in memory that are neighbors in the matrix.
     fn run(&self, space: Space) -> usize {
         let (unit, last) = (self.unit(), self.counts.len() - 1);
-        match self.steps[last] * space.stride == unit as isize {
-            true => unit * self.counts[last],
-            false => unit,
+        if self.steps[last] * space.stride == unit as isize {
+            unit * self.counts[last]
+        } else {
+            unit
         }
     }
 
@@ -114,9 +115,10 @@ impl Side {
         let plain = (self.plain, self.stride);
         let steps = self.steps.iter().zip(space).map(|(s, x)| s * x.stride);
         let space: Vec<(usize, isize)> = self.counts.iter().copied().zip(steps).collect();
-        let (first, last) = match self.plain_last {
-            true => (None, Some(plain)),
-            false => (Some(plain), None),
+        let (first, last) = if self.plain_last {
+            (None, Some(plain))
+        } else {
+            (Some(plain), None)
         };
         first.into_iter().chain(space).chain(last)
     }
@@ -265,9 +267,10 @@ impl<'a> Patches<'a> {
             };
         }
         let (height, width) = (rows.len() as isize, columns.len() as isize);
-        let strides = match self.row_major {
-            true => [width, 1],
-            false => [1, height],
+        let strides = if self.row_major {
+            [width, 1]
+        } else {
+            [1, height]
         };
         let buffer = &mut buffer[..self.buffer(rows.len(), columns.len())];
         with_width!(self.x.element().bytes(), T => {
@@ -288,9 +291,10 @@ impl<'a> Patches<'a> {
         columns: Range<usize>,
         mut buffer: &mut [T],
     ) {
-        let (outer, range, inner, lines) = match self.row_major {
-            true => (&self.rows, rows, &self.columns, columns),
-            false => (&self.columns, columns, &self.rows, rows),
+        let (outer, range, inner, lines) = if self.row_major {
+            (&self.rows, rows, &self.columns, columns)
+        } else {
+            (&self.columns, columns, &self.rows, rows)
         };
         let lines = inner.lines(lines);
         let unit = inner.unit();

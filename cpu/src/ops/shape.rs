@@ -248,14 +248,14 @@ pub fn bitcast_convert(source: &Source<'_>) -> Read {
     } else {
         (result, operand)
     };
-    let expected = match old == new {
-        true => wide.shape.clone(),
-        false => wide
-            .shape
+    let expected = if old == new {
+        wide.shape.clone()
+    } else {
+        wide.shape
             .iter()
             .copied()
             .chain([wide.element.bits() / narrow.element.bits()])
-            .collect(),
+            .collect()
     };
     source.check(
         narrow.shape == expected,

@@ -119,9 +119,12 @@ fn sort_by_keys(
         let x = &arrays[key.operand];
         let zero = [0u128; 1];
         let inputs: Vec<Lanes<'_>> = (0..key.group.inputs.len())
-            .map(|i| match i == 2 * key.operand {
-                true => Lanes::of(x),
-                false => Lanes::Scalar(&bytemuck::cast_slice(&zero)[..key.group.inputs[i].bytes()]),
+            .map(|i| {
+                if i == 2 * key.operand {
+                    Lanes::of(x)
+                } else {
+                    Lanes::Scalar(&bytemuck::cast_slice(&zero)[..key.group.inputs[i].bytes()])
+                }
             })
             .collect();
         let ty = TensorType::new(x.shape(), key.element);

@@ -235,9 +235,10 @@ impl<'a> Parser<'a> {
                     Token::Text(_) => p.string()?,
                     _ => return p.expected("the name of an attribute"),
                 };
-                let value = match p.accept('=')? {
-                    true => p.attribute()?,
-                    false => Attribute::Unit,
+                let value = if p.accept('=')? {
+                    p.attribute()?
+                } else {
+                    Attribute::Unit
                 };
                 entries.push((name, value));
                 Ok(())

@@ -44,9 +44,10 @@ impl<'a> Parser<'a> {
         };
         let outer = std::mem::replace(&mut self.operation, name);
         self.advance()?;
-        let parts = match generic {
-            true => self.generic()?,
-            false => self.pretty(name)?,
+        let parts = if generic {
+            self.generic()?
+        } else {
+            self.pretty(name)?
         };
         self.skip_location()?;
         let operation = self.finish(line, name, &names, parts)?;

@@ -187,17 +187,19 @@ impl<'a> Parser<'a> {
 
     /// Reads this punctuation.
     pub fn expect(&mut self, mark: char) -> Result<()> {
-        match self.accept(mark)? {
-            true => Ok(()),
-            false => self.expected(&format!("`{mark}`")),
+        if self.accept(mark)? {
+            Ok(())
+        } else {
+            self.expected(&format!("`{mark}`"))
         }
     }
 
     /// Reads this word.
     pub fn expect_word(&mut self, word: &str) -> Result<()> {
-        match self.accept_word(word)? {
-            true => Ok(()),
-            false => self.expected(&format!("`{word}`")),
+        if self.accept_word(word)? {
+            Ok(())
+        } else {
+            self.expected(&format!("`{word}`"))
         }
     }
 

@@ -146,9 +146,10 @@ impl Parser<'_> {
                 return Ok(());
             }
             axes.push(p.string()?);
-            match p.at(':') {
-                true => p.unsupported("parts of the axes of a mesh are not supported"),
-                false => Ok(()),
+            if p.at(':') {
+                p.unsupported("parts of the axes of a mesh are not supported")
+            } else {
+                Ok(())
             }
         })?;
         Ok(axes)

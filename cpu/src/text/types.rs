@@ -45,9 +45,12 @@ impl<'a> Parser<'a> {
 
     /// Reads the type of the tensor of an attribute, whose elements may have the type `index`.
     pub fn attribute_tensor(&mut self) -> Result<TensorType> {
-        self.tensor_of(|p| match p.accept_word("index")? {
-            true => Ok(ElementType::I64),
-            false => p.element(),
+        self.tensor_of(|p| {
+            if p.accept_word("index")? {
+                Ok(ElementType::I64)
+            } else {
+                p.element()
+            }
         })
     }
 
@@ -135,9 +138,10 @@ impl<'a> Parser<'a> {
 
     /// Reads the types of results: one, or several in parentheses.
     pub fn result_types(&mut self) -> Result<Vec<Type>> {
-        match self.at('(') {
-            true => self.types_in_parentheses(),
-            false => Ok(vec![self.ty()?]),
+        if self.at('(') {
+            self.types_in_parentheses()
+        } else {
+            Ok(vec![self.ty()?])
         }
     }
 

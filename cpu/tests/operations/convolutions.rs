@@ -116,9 +116,12 @@ impl Case {
                     [example, first + input],
                     [at(0, top, down), at(1, left, right)],
                 );
-                let turned = |axis: usize, offset: usize, size: usize| match self.reversed[axis] {
-                    true => size - 1 - offset,
-                    false => offset,
+                let turned = |axis: usize, offset: usize, size: usize| {
+                    if self.reversed[axis] {
+                        size - 1 - offset
+                    } else {
+                        offset
+                    }
                 };
                 let row = (output * inputs + input) * height + turned(0, down, height);
                 sum += value * kernel[row * width + turned(1, right, width)];

@@ -134,9 +134,10 @@ fn check(case: &str) -> Result<(), String> {
     let wrong: Vec<String> = pairs
         .filter_map(|((got, expected), bound)| difference(got, expected, *bound))
         .collect();
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(wrong.join("; ")),
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("; "))
     }
 }
 

@@ -48,9 +48,10 @@ fn check(name: &str, x: &[f32], exact: impl IntoIterator<Item = f64>) {
 
 /// Returns the error function, which is 1 from the same magnitude on as in XLA, where it rounds to one unit below 1.
 fn erf(x: f64) -> f64 {
-    match x.abs() >= f64::from(3.832_507f32) {
-        true => x.signum(),
-        false => libm::erf(x),
+    if x.abs() >= f64::from(3.832_507f32) {
+        x.signum()
+    } else {
+        libm::erf(x)
     }
 }
 

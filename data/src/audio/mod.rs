@@ -134,9 +134,10 @@ impl MelSpectrogram {
     /// Returns a sample, or one of the padding at both ends.
     fn sample(&self, samples: &[f32], at: isize) -> f64 {
         let last = samples.len() as isize - 1;
-        let at = match self.reflect && last > 0 {
-            true => last - (last - at.rem_euclid(2 * last)).abs(),
-            false => at,
+        let at = if self.reflect && last > 0 {
+            last - (last - at.rem_euclid(2 * last)).abs()
+        } else {
+            at
         };
         let sample = usize::try_from(at).ok().and_then(|at| samples.get(at));
         sample.map_or(0.0, |sample| f64::from(*sample))
@@ -188,17 +189,19 @@ fn log_step() -> f64 {
 
 /// Converts a frequency in Hz to Slaney's mel scale.
 fn mel(hertz: f64) -> f64 {
-    match hertz < BREAK.0 {
-        true => hertz * BREAK.1 / BREAK.0,
-        false => BREAK.1 + (hertz / BREAK.0).ln() / log_step(),
+    if hertz < BREAK.0 {
+        hertz * BREAK.1 / BREAK.0
+    } else {
+        BREAK.1 + (hertz / BREAK.0).ln() / log_step()
     }
 }
 
 /// Converts a number on Slaney's mel scale to a frequency in Hz.
 fn hertz(mel: f64) -> f64 {
-    match mel < BREAK.1 {
-        true => mel * BREAK.0 / BREAK.1,
-        false => BREAK.0 * ((mel - BREAK.1) * log_step()).exp(),
+    if mel < BREAK.1 {
+        mel * BREAK.0 / BREAK.1
+    } else {
+        BREAK.0 * ((mel - BREAK.1) * log_step()).exp()
     }
 }
 

@@ -111,9 +111,10 @@ impl Placement {
                     }
                     *rows = *rows / tiles.own.len() * tiles.tiles;
                 }
-                match self.types {
-                    true => Ok(Array::shape_dtype_struct_with(&whole, T::DTYPE, here)),
-                    false => make_array_from_process_local_data(&elements, &whole, here),
+                if self.types {
+                    Ok(Array::shape_dtype_struct_with(&whole, T::DTYPE, here))
+                } else {
+                    make_array_from_process_local_data(&elements, &whole, here)
                 }
             }
         };

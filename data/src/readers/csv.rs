@@ -80,12 +80,11 @@ fn builder(options: &Options) -> ReaderBuilder {
 /// if a row is not UTF-8, or if a table of one column has an empty line.
 pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
     let mut reader = builder(options).from_reader(without_mark(file, bytes)?);
-    let mut names: Vec<String> = match options.header {
-        true => {
-            let header = reader.headers().map_err(|e| error(file, &e))?;
-            header.iter().map(str::to_string).collect()
-        }
-        false => Vec::new(),
+    let mut names: Vec<String> = if options.header {
+        let header = reader.headers().map_err(|e| error(file, &e))?;
+        header.iter().map(str::to_string).collect()
+    } else {
+        Vec::new()
     };
     for (i, name) in names.iter().enumerate() {
         if names[..i].contains(name) {

@@ -107,9 +107,10 @@ pub(super) fn without_mark<'a>(file: &str, text: &'a [u8]) -> Result<&'a [u8]> {
 
 /// Returns a reader of the bytes, which decompresses gzip files.
 pub(super) fn plain(bytes: &[u8]) -> Box<dyn Read + '_> {
-    match bytes.starts_with(&[0x1f, 0x8b]) {
-        true => Box::new(GzDecoder::new(bytes)),
-        false => Box::new(bytes),
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        Box::new(GzDecoder::new(bytes))
+    } else {
+        Box::new(bytes)
     }
 }
 
@@ -124,15 +125,16 @@ pub(super) fn read_exactly(
     let mut bytes = Vec::new();
     let read = reader.take(count as u64).read_to_end(&mut bytes);
     read.map_err(|e| damaged(file, format_args!("{what} cannot be read: {e}")))?;
-    match bytes.len() == count {
-        true => Ok(bytes),
-        false => Err(damaged(
+    if bytes.len() == count {
+        Ok(bytes)
+    } else {
+        Err(damaged(
             file,
             format_args!(
                 "has {} of the {count} bytes of {what}; the file is cut short",
                 bytes.len()
             ),
-        )),
+        ))
     }
 }
 

@@ -86,9 +86,10 @@ impl Mnist {
     pub fn load(folder: impl AsRef<Path>, split: &str) -> Result<Mnist> {
         let find = |name: String| {
             let path = folder.as_ref().join(&name);
-            match path.exists() {
-                true => path,
-                false => folder.as_ref().join(name + ".gz"),
+            if path.exists() {
+                path
+            } else {
+                folder.as_ref().join(name + ".gz")
             }
         };
         let images = find(format!("{split}-images-idx3-ubyte"));

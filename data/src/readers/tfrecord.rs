@@ -83,13 +83,14 @@ impl Source for TfRecords {
         let (at, size) = self.records[index];
         let mut bytes = self.file.read_at(at, size + SUM as usize)?;
         let sum = bytes.split_off(size);
-        match masked_sum(&bytes).to_le_bytes() == sum[..] {
-            true => Ok(bytes),
-            false => Err(bad_record(
+        if masked_sum(&bytes).to_le_bytes() == sum[..] {
+            Ok(bytes)
+        } else {
+            Err(bad_record(
                 self.file.name(),
                 index,
                 format!("has the wrong checksum{DAMAGED}"),
-            )),
+            ))
         }
     }
 }

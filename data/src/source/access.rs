@@ -41,9 +41,10 @@ pub(crate) fn get_all<S: Source>(
 
 /// Returns an error unless the index is below the length.
 pub(crate) fn check(index: usize, len: usize) -> Result<()> {
-    match index < len {
-        true => Ok(()),
-        false => Err(Error::OutOfRange { index, len }),
+    if index < len {
+        Ok(())
+    } else {
+        Err(Error::OutOfRange { index, len })
     }
 }
 

@@ -30,9 +30,10 @@ impl<T: Element, D: RemoveAxis> ArraySource<T, D> {
             array.ndim() > 0,
             "ArraySource::new: a 0-d array has no rows\n  help: add an axis with `insert_axis(Axis(0))`"
         );
-        let array = match array.is_standard_layout() {
-            true => array,
-            false => array.as_standard_layout().into_owned(),
+        let array = if array.is_standard_layout() {
+            array
+        } else {
+            array.as_standard_layout().into_owned()
         };
         let row_length = array.shape()[1..].iter().product();
         ArraySource { array, row_length }

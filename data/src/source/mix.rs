@@ -79,9 +79,10 @@ impl<T: Send> Mix<T> {
         }
         while beyond - enough > 1 {
             let middle = enough + (beyond - enough) / 2;
-            match has(&mix, middle) {
-                true => enough = middle,
-                false => beyond = middle,
+            if has(&mix, middle) {
+                enough = middle
+            } else {
+                beyond = middle
             }
         }
         mix.len = enough;

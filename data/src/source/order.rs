@@ -136,11 +136,12 @@ impl<S: Source> Source for Repeat<S> {
     fn get_in_epoch(&self, index: usize, epoch: usize) -> Result<S::Item> {
         check(index, self.len())?;
         let n = self.source.len();
-        let epoch = match self.anew {
-            true => epoch
+        let epoch = if self.anew {
+            epoch
                 .wrapping_mul(self.epochs.unwrap_or(1))
-                .wrapping_add(index / n),
-            false => epoch,
+                .wrapping_add(index / n)
+        } else {
+            epoch
         };
         self.source.get_in_epoch(index % n, epoch)
     }

@@ -173,9 +173,10 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         Some(Ok(row))
     }
     fn position(&self) -> Position {
-        match self.ready.is_empty() && self.filling.is_empty() {
-            true => Position::new("pack", [0, 0], [self.here()]),
-            false => Position::new("pack", [self.given, self.read], [self.start.clone()]),
+        if self.ready.is_empty() && self.filling.is_empty() {
+            Position::new("pack", [0, 0], [self.here()])
+        } else {
+            Position::new("pack", [self.given, self.read], [self.start.clone()])
         }
     }
     fn restore(&mut self, position: &Position) -> Result<()> {

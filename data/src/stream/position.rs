@@ -62,9 +62,10 @@ impl Position {
     /// # Errors
     /// Returns an error if the position belongs to a different stage.
     pub fn parts(&self, stage: &str) -> Result<(&[u64], &[Position])> {
-        match self.stage == stage {
-            true => Ok((&self.numbers, &self.from)),
-            false => Err(self.mismatch(stage, "any numbers")),
+        if self.stage == stage {
+            Ok((&self.numbers, &self.from))
+        } else {
+            Err(self.mismatch(stage, "any numbers"))
         }
     }
 

@@ -58,9 +58,10 @@ impl RandomState {
         }
         let mask = u64::MAX >> greatest.leading_zeros();
         loop {
-            let bits = match greatest <= u64::from(u32::MAX) {
-                true => u64::from(self.next_u32()),
-                false => self.next_u64(),
+            let bits = if greatest <= u64::from(u32::MAX) {
+                u64::from(self.next_u32())
+            } else {
+                self.next_u64()
             };
             if bits & mask <= greatest {
                 return bits & mask;

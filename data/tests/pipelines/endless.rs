@@ -130,10 +130,7 @@ proptest! {
         workers in (0usize..3, 0usize..3),
     ) {
         let loader = |workers: usize| {
-            let loader = match by_source {
-                true => DataLoader::new((0..n).into_source().shuffle(seed).repeat(None)),
-                false => DataLoader::new(0..n).shuffle(seed).epochs(None),
-            };
+            let loader = if by_source { DataLoader::new((0..n).into_source().shuffle(seed).repeat(None)) } else { DataLoader::new(0..n).shuffle(seed).epochs(None) };
             loader.batch_size(size).workers(workers)
         };
         let mut batches = loader(workers.0).iter();

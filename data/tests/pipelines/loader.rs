@@ -395,12 +395,9 @@ proptest! {
             let loader = DataLoader::new(0..n).batch_size(6).shuffle(seed).epochs(3);
             let loader = loader.workers(workers).shard(shard);
             let loader = if drop_last { loader.drop_last() } else { loader };
-            match listed {
-                true => loader.batch_sampler(move |e: usize| {
-                    (0..n).map(|i| vec![(i + e) % n; 1 + i % 4]).collect()
-                }),
-                false => loader,
-            }
+            if listed { loader.batch_sampler(move |e: usize| {
+                (0..n).map(|i| vec![(i + e) % n; 1 + i % 4]).collect()
+            }) } else { loader }
         };
         // Rows of all processes, batch by batch, without what fills them up.
         let sizes = lists(loader(0, Shard::whole()).iter()).iter().map(Vec::len).collect::<Vec<_>>();

@@ -43,8 +43,9 @@ fn factor(column: f64, row: f64) -> f64 {
         return 1.0;
     }
     let factor = 2f64.powi(((row / column).log2() / 2.0).round() as i32);
-    match column * factor + row / factor < 0.95 * (column + row) {
-        true => factor,
-        false => 1.0,
+    if column * factor + row / factor < 0.95 * (column + row) {
+        factor
+    } else {
+        1.0
     }
 }

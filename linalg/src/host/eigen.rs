@@ -88,9 +88,12 @@ fn is_accurate<T: Scalar>(a: &Matrix<T>, (values, rows): &Eigen) -> bool {
 /// largest magnitude is real and positive. If `real` is true, all elements become real.
 fn normalize(v: &mut [Complex64], factors: &[f64], real: bool) {
     v.iter_mut().zip(factors).for_each(|(v, f)| *v *= *f);
-    let Some(largest) = (0..v.len()).reduce(|best, i| match rough(v[i]) > rough(v[best]) {
-        true => i,
-        false => best,
+    let Some(largest) = (0..v.len()).reduce(|best, i| {
+        if rough(v[i]) > rough(v[best]) {
+            i
+        } else {
+            best
+        }
     }) else {
         return;
     };

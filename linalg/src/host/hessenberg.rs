@@ -8,9 +8,10 @@ use super::scalar::Scalar;
 /// `vectors` is false, `Q` has no rows.
 pub(crate) fn hessenberg<T: Scalar>(mut h: Matrix<T>, vectors: bool) -> (Matrix<T>, Matrix<T>) {
     let n = h.rows;
-    let mut q = match vectors {
-        true => Matrix::identity(n),
-        false => Matrix::zeros(0, n),
+    let mut q = if vectors {
+        Matrix::identity(n)
+    } else {
+        Matrix::zeros(0, n)
     };
     // The last reflector only makes an element of the subdiagonal real.
     for k in 0..n.saturating_sub(1) {

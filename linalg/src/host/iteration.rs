@@ -34,9 +34,10 @@ impl<T: Scalar> Iteration<T> {
 
     /// Returns the rows and columns of `T` that a step in the given ones changes.
     pub fn window(&self, block: &Range<usize>) -> Range<usize> {
-        match self.whole {
-            true => 0..self.t.rows,
-            false => block.clone(),
+        if self.whole {
+            0..self.t.rows
+        } else {
+            block.clone()
         }
     }
 

@@ -215,9 +215,10 @@ fn shifts_of(elements: [f64; 4]) -> Shifts {
     }
     // The one that is closer to the last element, twice.
     let (larger, smaller) = (middle + root, middle - root);
-    let shift = match (larger - d).abs() <= (smaller - d).abs() {
-        true => larger,
-        false => smaller,
+    let shift = if (larger - d).abs() <= (smaller - d).abs() {
+        larger
+    } else {
+        smaller
     };
     both((shift * scale).into(), (shift * scale).into())
 }

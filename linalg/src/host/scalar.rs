@@ -95,8 +95,9 @@ pub(crate) fn square_root(value: Complex64) -> Complex64 {
     let larger = ((re.abs() + re.hypot(im)) / 2.0).sqrt();
     let smaller = im.abs() / (2.0 * larger);
     let root = scale.sqrt();
-    match re >= 0.0 {
-        true => Complex64::new(larger * root, (smaller * root).copysign(im)),
-        false => Complex64::new(smaller * root, (larger * root).copysign(im)),
+    if re >= 0.0 {
+        Complex64::new(larger * root, (smaller * root).copysign(im))
+    } else {
+        Complex64::new(smaller * root, (larger * root).copysign(im))
     }
 }

@@ -36,12 +36,13 @@ pub fn batch_apply<A: Tree, R: Tree>(num_dims: usize, f: impl FnOnce(A) -> R, ar
             shown.join(", ")
         )
     };
-    let merged = tree::map(&args, |x| match x.ndim() >= num_dims {
-        true => {
+    let merged = tree::map(&args, |x| {
+        if x.ndim() >= num_dims {
             let (lead, rest) = x.shape().split_at(num_dims);
             x.reshape(&[&[lead.iter().product()], rest].concat())
+        } else {
+            x.clone()
         }
-        false => x.clone(),
     });
     let examples: usize = lead.iter().product();
     tree::map(&f(merged), |y| {

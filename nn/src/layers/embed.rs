@@ -201,9 +201,10 @@ impl EmbedConfig {
     pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> Embed {
         let vars = &mut vars.into();
         let shape = [self.num_embeddings, self.features];
-        let dtype = match vars.in_scope() {
-            true => self.dtype,
-            false => Some(self.dtype.unwrap_or(self.param_dtype)),
+        let dtype = if vars.in_scope() {
+            self.dtype
+        } else {
+            Some(self.dtype.unwrap_or(self.param_dtype))
         };
         Embed {
             embedding: vars.param("embedding", &self.embedding_init, &shape, self.param_dtype),

@@ -76,9 +76,10 @@ pub(super) fn adapted(
     let mut flat: Vec<usize> = others.iter().map(|&a| x.shape()[a]).collect();
     flat.push(adapter.lora_a.shape()[0]);
     let order: Vec<isize> = others.iter().chain(axes).map(|&a| a as isize).collect();
-    let x = match order.is_sorted() {
-        true => x.reshape(&flat),
-        false => x.transpose(&order).reshape(&flat),
+    let x = if order.is_sorted() {
+        x.reshape(&flat)
+    } else {
+        x.transpose(&order).reshape(&flat)
     };
     let [x, a, b] = promote(dtype, [&x, &adapter.lora_a, &adapter.lora_b]);
     let low = x.matmul(&a).matmul(&b) * adapter.scale;

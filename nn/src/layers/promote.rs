@@ -9,9 +9,10 @@ use ramie_core::{Array, DType, result_type};
 pub(crate) fn computed_in(dtype: Option<DType>, arrays: &[&Array]) -> DType {
     dtype.unwrap_or_else(|| {
         let common = result_type(arrays);
-        match common.is_float() || common.is_complex() {
-            true => common,
-            false => DType::F32,
+        if common.is_float() || common.is_complex() {
+            common
+        } else {
+            DType::F32
         }
     })
 }

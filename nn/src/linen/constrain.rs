@@ -19,8 +19,9 @@ pub(super) fn constrained(value: Array, spec: &PartitionSpec) -> Array {
         return value;
     }
     let automatic = |axis| mesh.axis_type(axis) == Some(AxisType::Auto);
-    match spec.axes().all(automatic) {
-        true => with_sharding_constraint(&value, spec.clone()),
-        false => with_logical_constraint(&value, spec.clone()),
+    if spec.axes().all(automatic) {
+        with_sharding_constraint(&value, spec.clone())
+    } else {
+        with_logical_constraint(&value, spec.clone())
     }
 }

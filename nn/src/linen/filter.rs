@@ -90,9 +90,10 @@ impl<const N: usize> From<[&str; N]> for CollectionFilter {
 }
 impl From<bool> for CollectionFilter {
     fn from(all: bool) -> CollectionFilter {
-        match all {
-            true => CollectionFilter::All,
-            false => CollectionFilter::None,
+        if all {
+            CollectionFilter::All
+        } else {
+            CollectionFilter::None
         }
     }
 }

@@ -104,9 +104,10 @@ impl Scope {
 
     /// Formats the path for messages.
     fn shown(&self) -> String {
-        match self.path.is_empty() {
-            true => "the outermost module".into(),
-            false => format!("module `{}`", self.path()),
+        if self.path.is_empty() {
+            "the outermost module".into()
+        } else {
+            format!("module `{}`", self.path())
         }
     }
 
@@ -150,9 +151,10 @@ impl Scope {
         let place = self.place();
         let root = self.root();
         let all = root.variables.get(collection);
-        match place.is_empty() {
-            true => all.cloned().unwrap_or_default(),
-            false => all.map_or_else(State::new, |s| s.subtree(&place)),
+        if place.is_empty() {
+            all.cloned().unwrap_or_default()
+        } else {
+            all.map_or_else(State::new, |s| s.subtree(&place))
         }
     }
 
@@ -348,11 +350,12 @@ impl Scope {
              {}\n  help: pass a key: {}{}",
             self.shown(),
             listed(root.streams.names()),
-            match root.initializing {
-                true => format!("model.init([(\"{stream}\", key)], x)"),
-                false => format!(
+            if root.initializing {
+                format!("model.init([(\"{stream}\", key)], x)")
+            } else {
+                format!(
                     "model.apply_with(&variables, x, &Apply::new().rngs([(\"{stream}\", key)]))"
-                ),
+                )
             },
             match stream {
                 "dropout" => "; or evaluate without dropout: deterministic(true)",
@@ -371,9 +374,10 @@ impl Scope {
         let mut root = self.root_mut();
         let place = root.next_place(collection, &path);
         tree::for_each_with_path(value, |leaf, _, array| {
-            let whole = match leaf.is_empty() {
-                true => place.clone(),
-                false => format!("{place}.{leaf}"),
+            let whole = if leaf.is_empty() {
+                place.clone()
+            } else {
+                format!("{place}.{leaf}")
             };
             root.variables.put(collection, &whole, array.clone());
         });

@@ -195,15 +195,17 @@ impl SummaryRow {
     /// With `whole`, the size includes the variables of submodules.
     fn find_variables(&mut self, variables: &Variables, places: &BTreeSet<String>, whole: bool) {
         for (name, state) in variables.iter() {
-            let below: State = match self.path.is_empty() {
-                true => state.clone(),
-                false => state.subtree(&self.path),
+            let below: State = if self.path.is_empty() {
+                state.clone()
+            } else {
+                state.subtree(&self.path)
             };
             let own = |path: &str| {
                 let first = path.split('.').next().unwrap_or(path);
-                let module = match self.path.is_empty() {
-                    true => first.to_owned(),
-                    false => format!("{}.{first}", self.path),
+                let module = if self.path.is_empty() {
+                    first.to_owned()
+                } else {
+                    format!("{}.{first}", self.path)
                 };
                 !places.contains(&module)
             };
@@ -212,9 +214,10 @@ impl SummaryRow {
                 .filter(|(path, _)| own(path))
                 .map(|(path, a)| (path.to_owned(), a.aval()))
                 .collect();
-            let counted = match whole {
-                true => below.arrays().iter().map(|a| a.aval()).collect(),
-                false => mine.iter().map(|(_, aval)| *aval).collect(),
+            let counted = if whole {
+                below.arrays().iter().map(|a| a.aval()).collect()
+            } else {
+                mine.iter().map(|(_, aval)| *aval).collect()
             };
             self.counted.push((name.to_owned(), counted));
             if !mine.is_empty() {

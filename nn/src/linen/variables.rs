@@ -42,9 +42,10 @@ pub(crate) fn kind_of(collection: &str) -> Option<&'static str> {
 
 /// Joins the path of a module, "" for the outermost one, and a path below it.
 fn joined(place: &str, path: &str) -> String {
-    match place.is_empty() {
-        true => path.to_owned(),
-        false => format!("{place}.{path}"),
+    if place.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{place}.{path}")
     }
 }
 
@@ -186,9 +187,10 @@ impl Variables {
     /// Sets the metadata of a variable.
     pub fn set_metadata(&mut self, collection: &str, path: &str, metadata: Metadata) {
         let path = format!("{collection}.{path}");
-        match metadata.is_empty() {
-            true => self.metadata.remove(&path),
-            false => self.metadata.insert(path, metadata),
+        if metadata.is_empty() {
+            self.metadata.remove(&path)
+        } else {
+            self.metadata.insert(path, metadata)
         };
     }
 
@@ -197,9 +199,10 @@ impl Variables {
     pub(crate) fn below(&self, place: &str, filter: &CollectionFilter) -> Variables {
         let mut out = Variables::new();
         for (name, state) in self.iter().filter(|(name, _)| filter.accepts(name)) {
-            let state = match place.is_empty() {
-                true => state.clone(),
-                false => state.subtree(place),
+            let state = if place.is_empty() {
+                state.clone()
+            } else {
+                state.subtree(place)
             };
             for path in state.paths() {
                 if let Some(metadata) = self.metadata(name, &joined(place, path)) {

@@ -69,9 +69,10 @@ impl Metric for Welford {
 
     fn update(&mut self, args: &MetricArgs) {
         let values = args.expect("Welford", &self.argname);
-        let values = match values.dtype().is_float() {
-            true => wide(values).into_owned(),
-            false => values.astype(DType::F32),
+        let values = if values.dtype().is_float() {
+            wide(values).into_owned()
+        } else {
+            values.astype(DType::F32)
         };
         let mut values = values;
         let (n, over) = match args.get("mask") {

@@ -59,9 +59,10 @@ impl Factors {
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         });
         let alpha = found.map_or(self.lora_alpha, |(_, alpha)| *alpha);
-        match self.use_rslora {
-            true => alpha / (rank as f64).sqrt(),
-            false => alpha / rank as f64,
+        if self.use_rslora {
+            alpha / (rank as f64).sqrt()
+        } else {
+            alpha / rank as f64
         }
     }
 }
@@ -119,9 +120,10 @@ impl Weights {
             return Ok(());
         }
         let name = format!("{}{name}", self.prefix);
-        match self.writes {
-            true => self.put_adapter(name, &slots, transposed),
-            false => self.take_adapter(&name, slots)?,
+        if self.writes {
+            self.put_adapter(name, &slots, transposed)
+        } else {
+            self.take_adapter(&name, slots)?
         }
         Ok(())
     }
@@ -193,12 +195,15 @@ fn joined(slots: &[Slot<'_>]) -> Option<LoraAdapter> {
         .collect();
     // Each second matrix in the columns of its layer, with the factor.
     let rows = adapters.iter().map(|(i, adapter)| {
-        let block = |(j, slot): (usize, &Slot<'_>)| match j == *i {
-            true => &*adapter.lora_b * adapter.scale,
-            false => Array::zeros(
-                &[adapter.lora_b.shape()[0], slot.outputs],
-                first.lora_b.dtype(),
-            ),
+        let block = |(j, slot): (usize, &Slot<'_>)| {
+            if j == *i {
+                &*adapter.lora_b * adapter.scale
+            } else {
+                Array::zeros(
+                    &[adapter.lora_b.shape()[0], slot.outputs],
+                    first.lora_b.dtype(),
+                )
+            }
         };
         concatenate(&slots.iter().enumerate().map(block).collect::<Vec<_>>(), 1)
     });
@@ -246,9 +251,10 @@ fn config(modules: &[Module]) -> Option<Value> {
 
 /// Returns a whole number without a decimal point, as `peft` writes it.
 fn number(x: f64) -> Value {
-    match x.fract() == 0.0 && x.abs() < 1e15 {
-        true => json!(x as i64),
-        false => json!(x),
+    if x.fract() == 0.0 && x.abs() < 1e15 {
+        json!(x as i64)
+    } else {
+        json!(x)
     }
 }
 
@@ -259,9 +265,10 @@ fn targets(modules: &[Module]) -> Vec<&str> {
     for module in modules.iter().filter(|m| m.adapter.is_some()) {
         let suffix = last(&module.name);
         let others = modules.iter().filter(|m| m.adapter.is_none());
-        let target = match others.map(|m| last(&m.name)).any(|other| other == suffix) {
-            true => &module.name,
-            false => suffix,
+        let target = if others.map(|m| last(&m.name)).any(|other| other == suffix) {
+            &module.name
+        } else {
+            suffix
         };
         if !targets.contains(&target) {
             targets.push(target);

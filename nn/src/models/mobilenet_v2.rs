@@ -192,10 +192,7 @@ impl InvertedResidual {
         };
         let y = self.depthwise.forward(&y).relu6();
         let y = self.project.forward(&y);
-        match self.residual {
-            true => x + y,
-            false => y,
-        }
+        if self.residual { x + y } else { y }
     }
 
     /// Exchanges all parameters with the tensors of the layers `at`, which are numbered.

@@ -149,9 +149,10 @@ impl Weights {
             // Similar names: those that contain the last two components, or else any.
             let last = name.rsplit('.').take(2).last().unwrap_or(name);
             let near: Vec<&String> = self.arrays.keys().filter(|n| n.contains(last)).collect();
-            let near = match near.is_empty() {
-                true => quoted(self.arrays.keys()),
-                false => quoted(near.into_iter()),
+            let near = if near.is_empty() {
+                quoted(self.arrays.keys())
+            } else {
+                quoted(near.into_iter())
             };
             return Err(PretrainedError::Missing {
                 path: self.path.clone(),
@@ -185,9 +186,10 @@ impl Weights {
             return Ok(());
         }
         let name = format!("{}{name}", self.prefix);
-        match self.writes {
-            true => drop(self.arrays.insert(name, write(variable))),
-            false => put(variable, read(self.take_whole(&name, shape)?)),
+        if self.writes {
+            drop(self.arrays.insert(name, write(variable)))
+        } else {
+            put(variable, read(self.take_whole(&name, shape)?))
         }
         Ok(())
     }
@@ -223,9 +225,10 @@ impl Weights {
     /// Exchanges a layer normalization with `weight` and `bias`. Files that were converted from
     /// TensorFlow can name them `gamma` and `beta`.
     pub(super) fn layer_norm(&mut self, name: &str, norm: &mut LayerNorm) -> Result<()> {
-        let [scale, bias] = match self.has(&format!("{name}.gamma")) {
-            true => ["gamma", "beta"],
-            false => ["weight", "bias"],
+        let [scale, bias] = if self.has(&format!("{name}.gamma")) {
+            ["gamma", "beta"]
+        } else {
+            ["weight", "bias"]
         };
         self.optional(&format!("{name}.{scale}"), &mut norm.scale)?;
         self.optional(&format!("{name}.{bias}"), &mut norm.bias)
@@ -301,14 +304,14 @@ impl Weights {
         let own = kernel.shape().to_vec();
         let size = |axes: &[usize]| axes.iter().product::<usize>();
         let flat = [size(&own[..inputs]), size(&own[inputs..])];
-        let turned = |x: &Array| match transposed {
-            true => x.transpose(&[1, 0]),
-            false => x.clone(),
+        let turned = |x: &Array| {
+            if transposed {
+                x.transpose(&[1, 0])
+            } else {
+                x.clone()
+            }
         };
-        let shape = match transposed {
-            true => [flat[1], flat[0]],
-            false => flat,
-        };
+        let shape = if transposed { [flat[1], flat[0]] } else { flat };
         let read = |x: Array| turned(&x).reshape(&own);
         self.exchange(name, &shape, kernel, read, |x| turned(&x.reshape(&flat)))
     }
@@ -367,12 +370,13 @@ impl Weights {
     /// that some programs also saved.
     pub(super) fn finish(self, ignored: impl Fn(&str) -> bool) -> Result<()> {
         let left: Vec<&String> = self.arrays.keys().filter(|n| !ignored(n)).collect();
-        match left.is_empty() {
-            true => Ok(()),
-            false => Err(PretrainedError::Unexpected {
+        if left.is_empty() {
+            Ok(())
+        } else {
+            Err(PretrainedError::Unexpected {
                 path: self.path.clone(),
                 tensors: quoted(left.into_iter()),
-            }),
+            })
         }
     }
 }

@@ -45,8 +45,9 @@ fn weights(from: usize, to: usize) -> Array {
 /// Returns the weight of a value at a distance of at most 2 (Keys, *Cubic Convolution Interpolation for
 /// Digital Image Processing*, 1981).
 fn cubic(x: f64) -> f64 {
-    match x <= 1.0 {
-        true => ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0,
-        false => ((A * x - 5.0 * A) * x + 8.0 * A) * x - 4.0 * A,
+    if x <= 1.0 {
+        ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0
+    } else {
+        ((A * x - 5.0 * A) * x + 8.0 * A) * x - 4.0 * A
     }
 }

@@ -194,9 +194,10 @@ fn streams_of(scope: &mut Scope) -> Vec<(String, Key)> {
 /// Creates streams from keys, with a default stream for all other names if `with_default` is
 /// true.
 fn rngs_of(keys: &[(String, Key)], with_default: bool) -> Rngs {
-    let start = match with_default {
-        true => Rngs::new(0),
-        false => Rngs::empty(),
+    let start = if with_default {
+        Rngs::new(0)
+    } else {
+        Rngs::empty()
     };
     keys.iter().fold(start, |rngs, (name, key)| {
         rngs.stream_of_key(name, key.clone())

@@ -82,9 +82,10 @@ impl Item {
             .iter()
             .map(|(kind, size)| format!("{kind}: {size}"))
             .collect();
-        let comment = match sizes.is_empty() {
-            true => String::new(),
-            false => format!(" # {}", sizes.join(", ")),
+        let comment = if sizes.is_empty() {
+            String::new()
+        } else {
+            format!(" # {}", sizes.join(", "))
         };
         let (open, close) = match self.type_name {
             Some(_) => ("(", ")"),

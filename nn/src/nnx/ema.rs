@@ -50,9 +50,10 @@ impl Ema {
         assert!(
             plain.is_empty() && !params.is_empty(),
             "Ema: {}\n  help: use a filter of variables, for example of_type::<Param>()",
-            match params.is_empty() {
-                true => "the filter accepts no leaf of the model".to_owned(),
-                false => format!("{} are plain arrays, not variables", listed(&plain)),
+            if params.is_empty() {
+                "the filter accepts no leaf of the model".to_owned()
+            } else {
+                format!("{} are plain arrays, not variables", listed(&plain))
             }
         );
         Ema {

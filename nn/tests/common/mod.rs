@@ -343,9 +343,10 @@ impl Case {
             self.init_tolerance,
         );
         let changed = self.below("changed");
-        let start = match changed.is_empty() {
-            true => self.below("init"),
-            false => changed,
+        let start = if changed.is_empty() {
+            self.below("init")
+        } else {
+            changed
         };
         start.apply_to(&mut model).expect("the recorded state");
         let params = State::of(&model).filter(|_, kind| is_param(kind));

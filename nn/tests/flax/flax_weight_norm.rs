@@ -140,9 +140,12 @@ fn kernels_are_normalized_inside_of_transformations() {
     let again = |s: &mut Scope| -> Array { s.named("norm", &linen::remat(module()), x.clone()) };
     // Others than at first, when kernels are of length one.
     let params = linen::init(0, plain).params();
-    let longer = |path: &str, p: &Array| match path.ends_with("kernel") {
-        true => p * 3.0,
-        false => p.clone(),
+    let longer = |path: &str, p: &Array| {
+        if path.ends_with("kernel") {
+            p * 3.0
+        } else {
+            p.clone()
+        }
     };
     let variables = Variables::from_params(params.map_with_path(longer));
     let apply = |f: &dyn Fn(&mut Scope) -> Array| linen::apply(&variables, &Apply::new(), f).0;

@@ -202,9 +202,10 @@ fn variants_that_are_not_there_are_refused() {
     let path = std::env::temp_dir().join(format!("ramie-config-{}.json", std::process::id()));
     let refused = |text: &str, what: &str, llama: bool| {
         fs::write(&path, text).expect("written");
-        let message = match llama {
-            true => LlamaConfig::from_json(&path).unwrap_err().to_string(),
-            false => Gpt2Config::from_json(&path).unwrap_err().to_string(),
+        let message = if llama {
+            LlamaConfig::from_json(&path).unwrap_err().to_string()
+        } else {
+            Gpt2Config::from_json(&path).unwrap_err().to_string()
         };
         assert!(
             message.contains(what) && message.contains("help: "),

@@ -207,9 +207,12 @@ fn adapters_that_do_not_fit_are_named() {
     );
     let all = tensors(&recorded("llama"));
     let name = "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight";
-    let short = |n: &str, a: &Array| match n == name {
-        true => a.slice_in_dim(0, 12, 1, 0),
-        false => a.clone(),
+    let short = |n: &str, a: &Array| {
+        if n == name {
+            a.slice_in_dim(0, 12, 1, 0)
+        } else {
+            a.clone()
+        }
     };
     let all: State = all
         .iter()

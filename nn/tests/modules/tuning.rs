@@ -44,9 +44,10 @@ fn json(folder: &Path) -> Value {
 /// The tensors of a published checkpoint, of one file or several.
 fn tensors(folder: &Path) -> Vec<(String, Vec<usize>, Vec<f32>)> {
     let index = folder.join("model.safetensors.index.json");
-    let file = match index.exists() {
-        true => index,
-        false => folder.join("model.safetensors"),
+    let file = if index.exists() {
+        index
+    } else {
+        folder.join("model.safetensors")
     };
     let state = ramie_checkpoint::load_state(file).expect("loads");
     let all = state.iter();

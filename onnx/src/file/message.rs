@@ -183,12 +183,13 @@ fn node<R: Read + Seek>(r: &mut Reader<R>, end: u64, depth: usize) -> Result<Nod
         }
         Ok(())
     })?;
-    match node.operator.is_empty() {
-        true => Err(Problem::File(format!(
+    if node.operator.is_empty() {
+        Err(Problem::File(format!(
             "the node before byte {end} has no operator\n  help: the file is damaged; copy or \
-             export it again"
-        ))),
-        false => Ok(node),
+         export it again"
+        )))
+    } else {
+        Ok(node)
     }
 }
 

@@ -249,9 +249,10 @@ impl Tensor {
                     .map_err(Problem::Io)?;
             }
             (Elements::Numbers(numbers), _) => {
-                let width = match dtype.bits() < 8 {
-                    true => 1,
-                    false => bytes.len() / numbers.len().max(1),
+                let width = if dtype.bits() < 8 {
+                    1
+                } else {
+                    bytes.len() / numbers.len().max(1)
                 };
                 for (number, bytes) in numbers.iter().zip(bytes.chunks_exact_mut(width)) {
                     bytes.copy_from_slice(&number.to_le_bytes()[..width]);
@@ -310,9 +311,10 @@ fn unpack(bytes: &mut [u8], dtype: DType, size: usize) {
     for i in (0..size).rev() {
         let element = bytes[i / each] >> (i % each * bits) & ((1 << bits) - 1);
         let shift = 8 - bits;
-        bytes[i] = match dtype.is_signed() && dtype.is_integer() {
-            true => ((element << shift).cast_signed() >> shift).cast_unsigned(),
-            false => element,
+        bytes[i] = if dtype.is_signed() && dtype.is_integer() {
+            ((element << shift).cast_signed() >> shift).cast_unsigned()
+        } else {
+            element
         };
     }
 }

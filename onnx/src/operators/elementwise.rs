@@ -77,9 +77,10 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("Min", |c| fold(c, |a, b| a.minimum(b)))
         .on_host(|c| zip_ordered(c, i64::min, u64::min, f64::min)),
     array("Mod", modulo).on_host(|c| {
-        match c.required(1).dtype().is_float() || c.int("fmod", 0) != 0 {
-            true => None,
-            false => zip_ordered(c, floored, |a, b| a.checked_rem(b).unwrap_or(0), |a, _| a),
+        if c.required(1).dtype().is_float() || c.int("fmod", 0) != 0 {
+            None
+        } else {
+            zip_ordered(c, floored, |a, b| a.checked_rem(b).unwrap_or(0), |a, _| a)
         }
     }),
     array("Pow", power).on_host(power_known),
@@ -181,9 +182,10 @@ fn cast(call: &Call<'_>, to: DType) -> Array {
 
 /// Converts an array. Numbers beyond the range of a narrow float become its ends.
 pub(super) fn saturated(x: &Array, to: DType) -> Array {
-    match to.is_narrow() && to.is_float() && x.dtype().is_float() {
-        true => x.clip(finfo(to).min, finfo(to).max).astype(to),
-        false => x.astype(to),
+    if to.is_narrow() && to.is_float() && x.dtype().is_float() {
+        x.clip(finfo(to).min, finfo(to).max).astype(to)
+    } else {
+        x.astype(to)
     }
 }
 

@@ -66,9 +66,10 @@ fn cumulative_sum(call: &Call<'_>) -> Array {
     }
     // Each sum without its own element is that of the neighbor.
     let zeros = x.slice_in_dim(0, 1, 1, at).zeros_like();
-    match reverse {
-        true => concatenate(&[sums.slice_in_dim(1, size, 1, at), zeros], at),
-        false => concatenate(&[zeros, sums.slice_in_dim(0, size - 1, 1, at)], at),
+    if reverse {
+        concatenate(&[sums.slice_in_dim(1, size, 1, at), zeros], at)
+    } else {
+        concatenate(&[zeros, sums.slice_in_dim(0, size - 1, 1, at)], at)
     }
 }
 
@@ -200,9 +201,12 @@ fn scatter_elements(call: &Call<'_>) -> Array {
     let (x, indices, updates) = (call.array(0), call.array(1), call.array(2));
     let axis = call.axis(0, x.ndim());
     let shape = indices.shape();
-    let items = (0..x.ndim()).map(|d| match d == axis {
-        true => indices.clone(),
-        false => Array::iota(shape, d, indices.dtype()),
+    let items = (0..x.ndim()).map(|d| {
+        if d == axis {
+            indices.clone()
+        } else {
+            Array::iota(shape, d, indices.dtype())
+        }
     });
     let items: Vec<IndexItem> = items.map(IndexItem::Array).collect();
     update(call, &x.at(items), &updates)

@@ -148,20 +148,22 @@ static OPERATORS: LazyLock<HashMap<&str, &Operator>> = LazyLock::new(|| {
 
 /// Returns the operator of a node.
 pub(crate) fn find(node: &Node) -> Option<&'static Operator> {
-    match is_own(&node.domain) {
-        true => OPERATORS.get(node.operator.as_str()).copied(),
-        false => None,
+    if is_own(&node.domain) {
+        OPERATORS.get(node.operator.as_str()).copied()
+    } else {
+        None
     }
 }
 
 /// Returns the reason why a node is not supported if a text attribute has an unlisted value.
 fn only(node: &Node, name: &str, default: &str, supported: &[&str]) -> Option<String> {
     let value = node.text(name, default);
-    match supported.contains(&value) {
-        true => None,
-        false => Some(format!(
+    if supported.contains(&value) {
+        None
+    } else {
+        Some(format!(
             "`{name}` is \"{value}\", supported are {}",
             supported.join(", ")
-        )),
+        ))
     }
 }

@@ -120,9 +120,12 @@ fn group_norm(call: &Call<'_>) -> Array {
     let y = standardized(&wide, &[2], call.float("epsilon", 1e-5)).0;
     let y = y.astype(x.dtype()).reshape(x.shape());
     // Before version 21, each group has one scale and one bias.
-    let each = |v: Array| match v.size() == features {
-        true => of_features(&v, x.ndim()),
-        false => of_features(&v.repeat(features / groups, 0), x.ndim()),
+    let each = |v: Array| {
+        if v.size() == features {
+            of_features(&v, x.ndim())
+        } else {
+            of_features(&v.repeat(features / groups, 0), x.ndim())
+        }
     };
     y * each(scale) + each(bias)
 }

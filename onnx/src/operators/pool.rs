@@ -32,9 +32,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         let (x, sliding) = (c.array(0), Sliding::of(c));
         x.reduce_window_max(&sliding.window(&sliding.padded()))
     })
-    .limits(|node, opset| match node.has_output(1) {
-        true => Some("the output `Indices` is not supported".into()),
-        false => conv::padding(node, opset),
+    .limits(|node, opset| {
+        if node.has_output(1) {
+            Some("the output `Indices` is not supported".into())
+        } else {
+            conv::padding(node, opset)
+        }
     }),
     array("LRN", local_response),
 ];
@@ -72,9 +75,10 @@ impl Sliding {
             let rest = (size + low + high - extent).rem_euclid(stride);
             // A window that would start in the padding is left out.
             let start = size + low + high - extent - rest + stride;
-            match call.int("ceil_mode", 0) != 0 && rest != 0 && start < size + low {
-                true => stride - rest,
-                false => 0,
+            if call.int("ceil_mode", 0) != 0 && rest != 0 && start < size + low {
+                stride - rest
+            } else {
+                0
             }
         };
         let beyond = (0..window.len()).map(beyond).collect();
@@ -105,14 +109,13 @@ impl Sliding {
     fn counts(&self, x: &Array, padding: bool) -> Array {
         let mut shape = x.shape().to_vec();
         shape[..2].fill(1);
-        let pads = match padding {
-            true => {
-                for (size, (low, high)) in shape[2..].iter_mut().zip(&self.geometry.pads) {
-                    *size = size.saturating_add_signed(low + high);
-                }
-                self.beyond.iter().map(|beyond| (0, *beyond)).collect()
+        let pads = if padding {
+            for (size, (low, high)) in shape[2..].iter_mut().zip(&self.geometry.pads) {
+                *size = size.saturating_add_signed(low + high);
             }
-            false => self.padded(),
+            self.beyond.iter().map(|beyond| (0, *beyond)).collect()
+        } else {
+            self.padded()
         };
         let ones = Array::ones(&shape, DType::F32);
         ones.reduce_window_sum(&self.window(&pads))

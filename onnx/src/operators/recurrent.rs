@@ -73,9 +73,10 @@ fn run(call: &Call<'_>, cell: Cell) -> Vec<Value> {
     }
     // `[time, directions, batch, features]`, or with the batch first.
     let y = stack(&outputs, 1);
-    let y = match batch_first {
-        true => y.transpose(&[2, 0, 1, 3]),
-        false => y,
+    let y = if batch_first {
+        y.transpose(&[2, 0, 1, 3])
+    } else {
+        y
     };
     let joined = |states: &[Array]| Value::from(stack(states, isize::from(batch_first)));
     let mut values = vec![y.into(), joined(&last[0])];

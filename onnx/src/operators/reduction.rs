@@ -67,9 +67,10 @@ fn reduce(call: &Call<'_>, f: fn(&Array, &[isize]) -> Array) -> Array {
 fn mean(x: &Array, axes: &[isize]) -> Array {
     let count: usize = axes.iter().map(|axis| x.shape()[*axis as usize]).product();
     let sum = x.reduce_sum(axes);
-    match x.dtype().is_float() {
-        true => sum / count as f64,
-        false => (sum.astype(DType::F64) / count as f64).astype(x.dtype()),
+    if x.dtype().is_float() {
+        sum / count as f64
+    } else {
+        (sum.astype(DType::F64) / count as f64).astype(x.dtype())
     }
 }
 

@@ -55,9 +55,10 @@ fn resize(call: &Call<'_>) -> Array {
 fn axes(call: &Call<'_>, x: &Array) -> Vec<Resized> {
     let is_new = call.opset >= 11 && call.operator == "Resize";
     let axes = call.axes_of(call.ints("axes"), x.ndim());
-    let [scales, sizes] = match is_new {
-        true => [2, 3].map(|i| call.optional_known(i).filter(|list| list.size() > 0)),
-        false => [call.optional_known(1), None],
+    let [scales, sizes] = if is_new {
+        [2, 3].map(|i| call.optional_known(i).filter(|list| list.size() > 0))
+    } else {
+        [call.optional_known(1), None]
     };
     let scales = scales
         .map(|known| known.to_floats())
@@ -150,9 +151,10 @@ fn along(call: &Call<'_>, x: &Array, resized: &Resized) -> Array {
             y.move_axis(-1, axis)
         }
     };
-    let y = match x.dtype().is_float() {
-        true => y.astype(x.dtype()),
-        false => y.round().astype(x.dtype()),
+    let y = if x.dtype().is_float() {
+        y.astype(x.dtype())
+    } else {
+        y.round().astype(x.dtype())
     };
     if call.text("coordinate_transformation_mode", "") != "tf_crop_and_resize" {
         return y;
@@ -178,9 +180,10 @@ fn coordinate(call: &Call<'_>, resized: &Resized, i: usize) -> f64 {
     } = *resized;
     let (i, last, width) = (i as f64, size as f64 - 1.0, size as f64 * scale);
     let centered = (i + 0.5) / scale - 0.5;
-    let default = match call.opset < 11 || call.operator == "Upsample" {
-        true => "asymmetric",
-        false => "half_pixel",
+    let default = if call.opset < 11 || call.operator == "Upsample" {
+        "asymmetric"
+    } else {
+        "half_pixel"
     };
     match call.text("coordinate_transformation_mode", default) {
         "asymmetric" => i / scale,
@@ -190,9 +193,10 @@ fn coordinate(call: &Call<'_>, resized: &Resized, i: usize) -> f64 {
         "half_pixel_symmetric" => size as f64 / 2.0 * (1.0 - new_size as f64 / width) + centered,
         "tf_crop_and_resize" => {
             let (start, end) = region;
-            let inside = match width == 1.0 {
-                true => (end - start) * last / 2.0,
-                false => i * (end - start) * last / (width - 1.0),
+            let inside = if width == 1.0 {
+                (end - start) * last / 2.0
+            } else {
+                i * (end - start) * last / (width - 1.0)
             };
             start * last + inside
         }
@@ -202,9 +206,10 @@ fn coordinate(call: &Call<'_>, resized: &Resized, i: usize) -> f64 {
 
 /// Returns the nearest integer to a coordinate.
 fn nearest(call: &Call<'_>, x: f64) -> f64 {
-    let default = match call.opset < 11 || call.operator == "Upsample" {
-        true => "floor",
-        false => "round_prefer_floor",
+    let default = if call.opset < 11 || call.operator == "Upsample" {
+        "floor"
+    } else {
+        "round_prefer_floor"
     };
     match call.text("nearest_mode", default) {
         "floor" => x.floor(),

@@ -10,12 +10,13 @@ use ramie_core::{Array, DType, broadcast_shapes, concatenate};
 pub(super) const OPERATORS: &[Operator] = &[
     array("Concat", join).on_host(join_known),
     values("ConstantOfShape", constant_of_shape).needs(&[0]),
-    array("Expand", expand)
-        .needs(&[1])
-        .on_host(|c| match few(c.known(1)?.to_ints()) {
-            true => c.known(0)?.expand(&c.sizes(&c.known(1)?.to_ints())),
-            false => None,
-        }),
+    array("Expand", expand).needs(&[1]).on_host(|c| {
+        if few(c.known(1)?.to_ints()) {
+            c.known(0)?.expand(&c.sizes(&c.known(1)?.to_ints()))
+        } else {
+            None
+        }
+    }),
     array("EyeLike", eye_like).of_shape(),
     array("Flatten", |c| {
         let x = c.array(0);
@@ -152,9 +153,10 @@ fn range(call: &Call<'_>) -> Vec<Value> {
     }
     let count = count as usize;
     let each = (0..count).map(|i| start + i as f64 * delta);
-    let known = match dtype.is_float() {
-        true => Known::floats(dtype, &[count], each.collect()),
-        false => Known::ints(dtype, &[count], each.map(|x| x as i64).collect()),
+    let known = if dtype.is_float() {
+        Known::floats(dtype, &[count], each.collect())
+    } else {
+        Known::ints(dtype, &[count], each.map(|x| x as i64).collect())
     };
     vec![known.into()]
 }
@@ -236,9 +238,12 @@ fn unsqueezed(call: &Call<'_>) -> Vec<usize> {
     let ndim = shape.len() + axes.len();
     let axes = call.axes_of(Some(&axes), ndim);
     let mut sizes = shape.iter();
-    let size = |d: usize| match axes.contains(&d) {
-        true => 1,
-        false => sizes.next().copied().unwrap_or(1),
+    let size = |d: usize| {
+        if axes.contains(&d) {
+            1
+        } else {
+            sizes.next().copied().unwrap_or(1)
+        }
     };
     (0..ndim).map(size).collect()
 }

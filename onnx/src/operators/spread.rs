@@ -64,10 +64,10 @@ fn center(call: &Call<'_>) -> Array {
     let mut config = vec![(0, 0, 0); x.ndim()];
     for (axis, size) in axes.into_iter().zip(call.host_ints(1)) {
         let missing = size as isize - x.shape()[axis] as isize;
-        let before = match missing < 0 {
-            // The start of the kept elements is rounded down.
-            true => -(-missing / 2),
-            false => missing / 2,
+        let before = if missing < 0 {
+            -(-missing / 2)
+        } else {
+            missing / 2
         };
         config[axis] = (before, missing - before, 0);
     }

@@ -44,16 +44,10 @@ options! {
                 let limit = state.count.astype(ramie_core::DType::F32).power(0.25);
                 let divided = updates.zip(&state.nu, |u, n| {
                     let u = u / n.sqrt().maximum(&o.eps);
-                    match o.use_clipping {
-                        true => u.clip(-&limit, &limit),
-                        false => u,
-                    }
+                    if o.use_clipping { u.clip(-&limit, &limit) } else { u }
                 });
                 let mu = update_moment(&divided, &state.mu, &b1, 1);
-                let updates = match o.nesterov {
-                    true => update_moment(&divided, &mu, &b1, 1),
-                    false => mu.clone(),
-                };
+                let updates = if o.nesterov { update_moment(&divided, &mu, &b1, 1) } else { mu.clone() };
                 let count = safe_increment(&state.count);
                 (updates, ScaleByAdamState { count, mu: tree::cast(&mu, dtype), nu })
             },

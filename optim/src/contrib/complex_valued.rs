@@ -61,11 +61,12 @@ fn merge(parts: &State, path: &str, like: &Array) -> Array {
         let found = parts.get(name);
         found.expect("the paths that the updates had").clone()
     };
-    match like.dtype().is_complex() {
-        true => complex(
+    if like.dtype().is_complex() {
+        complex(
             part(&format!("{path}.real")),
             part(&format!("{path}.imaginary")),
-        ),
-        false => part(path),
+        )
+    } else {
+        part(path)
     }
 }

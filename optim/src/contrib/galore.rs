@@ -72,34 +72,38 @@ impl Projection {
 
     fn sizes(&self) -> ([usize; 2], [usize; 2]) {
         let (rows, columns) = (self.matrices.rows, self.matrices.columns);
-        match self.tall() {
-            true => ([rows, self.rank], [self.rank, columns]),
-            false => ([columns, self.rank], [rows, self.rank]),
+        if self.tall() {
+            ([rows, self.rank], [self.rank, columns])
+        } else {
+            ([columns, self.rank], [rows, self.rank])
         }
     }
 
     /// Computes the largest singular vectors of a gradient.
     fn find(&self, gradient: &Array) -> Array {
         let factors = svd(&gradient.astype(DType::F32), false);
-        let vectors = match self.tall() {
-            true => factors.u,
-            false => factors.vt.matrix_transpose(),
+        let vectors = if self.tall() {
+            factors.u
+        } else {
+            factors.vt.matrix_transpose()
         };
         let kept = vectors.index((.., ..self.rank as isize));
         kept.astype(gradient.dtype())
     }
 
     fn down(&self, gradient: &Array, projector: &Array) -> Array {
-        match self.tall() {
-            true => projector.matrix_transpose().matmul(gradient),
-            false => gradient.matmul(projector),
+        if self.tall() {
+            projector.matrix_transpose().matmul(gradient)
+        } else {
+            gradient.matmul(projector)
         }
     }
 
     fn up(&self, update: &Array, projector: &Array) -> Array {
-        let full = match self.tall() {
-            true => projector.matmul(update),
-            false => update.matmul(projector.matrix_transpose()),
+        let full = if self.tall() {
+            projector.matmul(update)
+        } else {
+            update.matmul(projector.matrix_transpose())
         };
         self.matrices.restore(&full)
     }

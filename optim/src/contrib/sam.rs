@@ -68,10 +68,7 @@ options! {
             },
             move |updates, state: SamState, params, extra: &ExtraArgs<'_>| {
                 let params = expect_params("sam", params);
-                match o.opaque_mode {
-                    true => o.opaque(updates, state, params, extra),
-                    false => o.transparent(updates, state, params),
-                }
+                if o.opaque_mode { o.opaque(updates, state, params, extra) } else { o.transparent(updates, state, params) }
             },
         )
     }
@@ -97,9 +94,10 @@ impl Sam {
         // The step starts at the parameters from which the adversary started.
         let gone = tree::sub(&*wide_state(&before), &*wide_state(params));
         let step = tree::add(&gone, &step);
-        let anew = match self.reset_state {
-            true => self.adv_optimizer.init(params),
-            false => state.adv_state,
+        let anew = if self.reset_state {
+            self.adv_optimizer.init(params)
+        } else {
+            state.adv_state
         };
         let next = SamState {
             steps_since_sync: (&state.steps_since_sync + 1).remainder(period),

@@ -112,9 +112,10 @@ pub fn softmax_cross_entropy_with_integer_labels_over(
     const LOSS: &str = "softmax_cross_entropy_with_integer_labels";
     check_floats(LOSS, "logits", logits);
     // Floats with fewer axes than the logits are class numbers.
-    let help = match labels.dtype().is_float() && labels.ndim() < logits.ndim() {
-        true => "convert class numbers with labels.astype(DType::I32)",
-        false => "use softmax_cross_entropy for class probabilities",
+    let help = if labels.dtype().is_float() && labels.ndim() < logits.ndim() {
+        "convert class numbers with labels.astype(DType::I32)"
+    } else {
+        "use softmax_cross_entropy for class probabilities"
     };
     check_integers(LOSS, "labels", labels, help);
     assert!(

@@ -43,9 +43,10 @@ fn of_class(loss: &str, scores: &Array, labels: &Array) -> (Array, Array) {
     let is_known = check_classes(loss, labels, &unknown, classes);
     let rows = labels.one_hot(classes, scores.dtype());
     let own = where_(rows.ne(0), scores, 0).sum_over(-1);
-    match is_known {
-        true => (own, rows),
-        false => (where_(&unknown, f64::NAN, own), rows),
+    if is_known {
+        (own, rows)
+    } else {
+        (where_(&unknown, f64::NAN, own), rows)
     }
 }
 

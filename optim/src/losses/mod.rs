@@ -50,9 +50,10 @@ fn check_floats(loss: &str, what: &str, x: &Array) {
         x.dtype().is_float(),
         "{loss}: the {what} are {}, expected floats\n  help: {}",
         x.aval(),
-        match x.dtype().is_complex() {
-            true => "use .real(), .imag() or .abs() of the complex numbers",
-            false => "convert them with astype(DType::F32)",
+        if x.dtype().is_complex() {
+            "use .real(), .imag() or .abs() of the complex numbers"
+        } else {
+            "convert them with astype(DType::F32)"
         }
     );
 }
@@ -70,9 +71,10 @@ fn check_integers(loss: &str, what: &str, x: &Array, instead: &str) {
 /// Returns class numbers that can represent the number of classes, and which of them are none of the
 /// classes. Narrow labels, such as `u8` of 256 classes, may not represent that number.
 fn class_numbers(labels: &Array, classes: usize) -> (Array, Array) {
-    let labels = match iinfo(labels.dtype()).max < classes as i128 {
-        true => labels.astype(DType::I32),
-        false => labels.clone(),
+    let labels = if iinfo(labels.dtype()).max < classes as i128 {
+        labels.astype(DType::I32)
+    } else {
+        labels.clone()
     };
     let unknown = labels.lt(0) | labels.ge(classes);
     (labels, unknown)

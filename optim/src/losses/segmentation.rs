@@ -88,9 +88,10 @@ pub fn dice_loss(predictions: &Array, targets: &Array, options: &DiceOptions) ->
         );
         loss *= weights;
     }
-    match options.ignore_background && classes > 1 {
-        true => loss.slice_in_dim(1, classes, 1, -1),
-        false => loss,
+    if options.ignore_background && classes > 1 {
+        loss.slice_in_dim(1, classes, 1, -1)
+    } else {
+        loss
     }
 }
 
@@ -136,9 +137,10 @@ pub fn multiclass_generalized_dice_loss(
 #[track_caller]
 pub fn binary_dice_loss(predictions: &Array, targets: &Array, options: &DiceOptions) -> Array {
     let one = predictions.shape().last() == Some(&1);
-    let (predictions, targets) = match predictions.ndim() == targets.ndim() && !one {
-        true => (predictions.expand_dims(&[-1]), targets.expand_dims(&[-1])),
-        false => (predictions.clone(), targets.clone()),
+    let (predictions, targets) = if predictions.ndim() == targets.ndim() && !one {
+        (predictions.expand_dims(&[-1]), targets.expand_dims(&[-1]))
+    } else {
+        (predictions.clone(), targets.clone())
     };
     dice_loss(&predictions, &targets, options).mean_over(-1)
 }

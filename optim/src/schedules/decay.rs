@@ -16,9 +16,10 @@ pub(super) fn check_steps(schedule: &str, what: &str, steps: usize) {
 
 /// Converts a step count to a float.
 pub(super) fn float(count: &Array) -> Array {
-    match count.dtype().is_float() {
-        true => count.clone(),
-        false => count.astype(DType::F32),
+    if count.dtype().is_float() {
+        count.clone()
+    } else {
+        count.astype(DType::F32)
     }
 }
 
@@ -132,9 +133,10 @@ pub fn cosine_decay_schedule(
         let steps = decay_steps as f64;
         let done = float(count).minimum(steps);
         let cosine = ((done * std::f64::consts::PI / steps).cos() + 1.0) * 0.5;
-        let cosine = match exponent == 1.0 {
-            true => cosine,
-            false => cosine.power(exponent),
+        let cosine = if exponent == 1.0 {
+            cosine
+        } else {
+            cosine.power(exponent)
         };
         (cosine * (1.0 - alpha) + alpha) * init_value
     })

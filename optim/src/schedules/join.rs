@@ -101,9 +101,10 @@ pub fn warmup_cosine_decay_schedule(w: WarmupCosineDecay) -> Schedule {
     );
     let (init_value, peak_value, end_value) = (w.init_value, w.peak_value, w.end_value);
     check_numbers!(init_value, peak_value, end_value);
-    let alpha = match w.peak_value == 0.0 {
-        true => 0.0,
-        false => w.end_value / w.peak_value,
+    let alpha = if w.peak_value == 0.0 {
+        0.0
+    } else {
+        w.end_value / w.peak_value
     };
     let steps = w.decay_steps - w.warmup_steps;
     let fall = cosine_decay_schedule(w.peak_value, steps, alpha, w.exponent);

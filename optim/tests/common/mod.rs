@@ -166,9 +166,10 @@ pub fn compare(
             Value::Null => f64::INFINITY,
             spread => spread[path].as_f64().expect("a number"),
         };
-        let (other, minimum) = match linked && own.is_finite() {
-            true => (OTHER_ORDER * own, tolerance.map_or(1e-6, |_| 0.0)),
-            false => (own, 0.0),
+        let (other, minimum) = if linked && own.is_finite() {
+            (OTHER_ORDER * own, tolerance.map_or(1e-6, |_| 0.0))
+        } else {
+            (own, 0.0)
         };
         let most = tolerance.map_or(f64::INFINITY, |t| t * greatest(family(path)) + 1e-30);
         let most = if linked && own.is_finite() {
@@ -180,9 +181,10 @@ pub fn compare(
         for (g, e) in got.iter().zip(&expected) {
             let (g, e) = (f64::from(*g), f64::from(*e as f32));
             let (distance, near) = ((g - e).abs(), 1e-6 * e.abs() + 1e-30);
-            let limit = match float {
-                true => most.min(near + other.max(3.0 * own) + minimum),
-                false => own,
+            let limit = if float {
+                most.min(near + other.max(3.0 * own) + minimum)
+            } else {
+                own
             };
             if float {
                 tally.elements += 1;
@@ -442,13 +444,12 @@ fn followed(
                 let what = format!("{name}, {problem}, state");
                 let (state, spread) = (&golden["state"], &spread["state"]);
                 let twice = tolerance(group, name, i).map(|t| 2.0 * t);
-                match name.starts_with(WITHOUT_SIGNS) {
-                    true => {
-                        let magnitudes = tree::map(&run.state, |a| a.abs());
-                        let state = without_signs(state);
-                        compare(&mut tally, &what, &magnitudes, &state, spread, twice);
-                    }
-                    false => compare(&mut tally, &what, &run.state, state, spread, twice),
+                if name.starts_with(WITHOUT_SIGNS) {
+                    let magnitudes = tree::map(&run.state, |a| a.abs());
+                    let state = without_signs(state);
+                    compare(&mut tally, &what, &magnitudes, &state, spread, twice);
+                } else {
+                    compare(&mut tally, &what, &run.state, state, spread, twice)
                 }
             }
         }

@@ -132,9 +132,12 @@ fn arithmetic_of_trees() {
     let key = random::key(5);
     let normal = |key: &random::Key, a: &Array| random::normal(key, a.shape(), a.dtype());
     let uniform = |key: &random::Key, a: &Array| random::uniform(key, a.shape(), a.dtype());
-    let imaginary = |a: &Array| match a.dtype().is_complex() {
-        true => a.imag(),
-        false => a.zeros_like(),
+    let imaginary = |a: &Array| {
+        if a.dtype().is_complex() {
+            a.imag()
+        } else {
+            a.zeros_like()
+        }
     };
     let states = vec![
         ("add", tree::add(&x, &y)),

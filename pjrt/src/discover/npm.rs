@@ -110,9 +110,10 @@ impl Entry {
         let bytes = u64::from_str_radix(bytes.trim(), 8);
         Ok(Some(Entry {
             bytes: bytes.map_err(|_| format!("`{name}` has no size"))?,
-            name: match prefix.is_empty() {
-                true => name,
-                false => format!("{prefix}/{name}"),
+            name: if prefix.is_empty() {
+                name
+            } else {
+                format!("{prefix}/{name}")
             },
             kind: header[156],
         }))

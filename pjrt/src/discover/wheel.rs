@@ -66,9 +66,10 @@ pub(super) fn expect_kept(files: &[InstalledFile], wheel: &Wheel) -> Result<(), 
 
 /// Checks that a file of an archive would be within the directory that it is unpacked into.
 pub(super) fn expect_inside(name: &str) -> Result<(), String> {
-    match stays_inside(name) {
-        true => Ok(()),
-        false => Err(format!("`{name}` is outside of its directory")),
+    if stays_inside(name) {
+        Ok(())
+    } else {
+        Err(format!("`{name}` is outside of its directory"))
     }
 }
 

@@ -139,9 +139,10 @@ fn shape<'t>(out: &mut Writer, types: impl ExactSizeIterator<Item = &'t Type>) {
             Type::Token => w.int(2, TOKEN),
             Type::Tuple(list) => shape(w, list.iter()),
         };
-        match is_one {
-            true => part(out),
-            false => out.message(4, part),
+        if is_one {
+            part(out)
+        } else {
+            out.message(4, part)
         }
     }
 }

@@ -101,9 +101,10 @@ impl Range {
         }
         // A loss that falls by much is flat for most of a linear axis.
         let logarithmic = low > 0.0 && high / low > 8.0;
-        let (low, high) = match logarithmic {
-            true => (low.log10(), high.log10()),
-            false => (low, high),
+        let (low, high) = if logarithmic {
+            (low.log10(), high.log10())
+        } else {
+            (low, high)
         };
         let margin = match high - low {
             0.0 => (high.abs() * 0.1).max(1e-6),
@@ -132,9 +133,12 @@ impl Range {
             _ => 5,
         };
         let at = |i: usize| self.low + (self.high - self.low) * i as f64 / (count - 1) as f64;
-        let value = |position: f64| match self.logarithmic {
-            true => 10f64.powf(position),
-            false => position,
+        let value = |position: f64| {
+            if self.logarithmic {
+                10f64.powf(position)
+            } else {
+                position
+            }
         };
         (0..count).map(|i| metric(value(at(i)))).collect()
     }
@@ -173,9 +177,10 @@ fn draw_chart(view: &View, frame: &mut Frame<'_>, area: Rect) {
     }
     let gray = Style::new().fg(Color::Gray);
     let x_labels = [first, last].map(|x| count(x as u64));
-    let title = match range.logarithmic {
-        true => " loss, logarithmic ",
-        false => " loss ",
+    let title = if range.logarithmic {
+        " loss, logarithmic "
+    } else {
+        " loss "
     };
     let chart = Chart::new(datasets)
         .block(block(title))

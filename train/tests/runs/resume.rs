@@ -68,9 +68,10 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files.extend(self::files(&path)),
-            false => files.push((path.clone(), std::fs::read(path).unwrap())),
+        if path.is_dir() {
+            files.extend(self::files(&path))
+        } else {
+            files.push((path.clone(), std::fs::read(path).unwrap()))
         }
     }
     files.sort();
@@ -224,9 +225,12 @@ impl Callback<Training<Net>> for Count {
 
 /// Fails at a step, which leaves the run as a crash does.
 fn failing(at: u64) -> impl FnMut(&mut Context<'_, Training<Net>>) -> ramie_train::Result {
-    move |context| match context.status.step == at {
-        true => Err(Error::other("out of luck")),
-        false => Ok(()),
+    move |context| {
+        if context.status.step == at {
+            Err(Error::other("out of luck"))
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -140,9 +140,10 @@ impl Primitive for HostCallback {
         Ok(self.outs())
     }
     fn sharding(&self, _: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
-        Ok(match outs.is_empty() {
-            true => ShardingRule::Specs(Vec::new()),
-            false => ShardingRule::Unknown,
+        Ok(if outs.is_empty() {
+            ShardingRule::Specs(Vec::new())
+        } else {
+            ShardingRule::Unknown
         })
     }
     fn differentiation(&self) -> Differentiation<'_> {

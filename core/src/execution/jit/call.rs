@@ -232,11 +232,12 @@ impl Programs {
         let inputs = inputs.leaves();
         let donated: Vec<bool> = (0..inputs.len()).map(|i| i < trace.state_ins).collect();
         let program = trace.program.clone();
-        let outs = match self.options.inline {
-            true => program.eval(&inputs),
-            false => location::at_location(at, || {
+        let outs = if self.options.inline {
+            program.eval(&inputs)
+        } else {
+            location::at_location(at, || {
                 Call::apply_donating(&self.name, program, &inputs, &donated)
-            }),
+            })
         };
         let outs = self.constrained(&trace, outs, at);
         (trace, outs.into_iter())

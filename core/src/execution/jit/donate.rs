@@ -105,9 +105,10 @@ pub(super) fn path(input: usize, inputs: Inputs<'_>) -> String {
     let paths = |root, walk| tree::paths_of(walk).into_iter().map(move |p| (root, p));
     let mut paths = paths("state", inputs.state).chain(paths("args", inputs.args));
     let (root, path) = paths.nth(input).expect("a path for each input");
-    match path.is_empty() {
-        true => root.into(),
-        false => format!("{root}.{path}"),
+    if path.is_empty() {
+        root.into()
+    } else {
+        format!("{root}.{path}")
     }
 }
 

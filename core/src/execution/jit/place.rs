@@ -91,12 +91,11 @@ impl Plan {
         let partition = self.partition.clone();
         let lower =
             |jaxpr: &Jaxpr| Program::lower_for(platform, name, jaxpr, &self.attributes, partition);
-        match self.kept.is_empty() {
-            true => lower(jaxpr),
-            false => {
-                let results = changed(&self.kept, jaxpr.outvars.clone());
-                lower(&jaxpr.with_interface(jaxpr.invars.clone(), results))
-            }
+        if self.kept.is_empty() {
+            lower(jaxpr)
+        } else {
+            let results = changed(&self.kept, jaxpr.outvars.clone());
+            lower(&jaxpr.with_interface(jaxpr.invars.clone(), results))
         }
     }
 }

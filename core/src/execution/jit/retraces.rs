@@ -15,17 +15,18 @@ pub(super) fn warn(name: &str, change: &Change, at: &Location<'_>) {
 
 fn message(name: &str, change: &Change, at: &Location<'_>) -> String {
     let Change { path, from, to, .. } = change;
-    let (part, help) = match change.is_fixed {
-        true => (
+    let (part, help) = if change.is_fixed {
+        (
             "the static value",
             "numbers, booleans and strings are static: each new value compiles another program; \
-             pass a number that changes between calls as an array, `array(value)`",
-        ),
-        false => (
+         pass a number that changes between calls as an array, `array(value)`",
+        )
+    } else {
+        (
             "the array",
             "each new shape, dtype or sharding compiles another program; pad the array to a few \
-             sizes, or drop an incomplete last batch",
-        ),
+         sizes, or drop an incomplete last batch",
+        )
     };
     format!(
         "warning: `{name}` was compiled {MANY} times because {part} `{path}` changed, last from \

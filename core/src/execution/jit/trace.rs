@@ -76,9 +76,12 @@ impl Tracing {
         let mut outs = tree::leaves_of(state);
         let state_outs = outs.len();
         outs.extend(tree::leaves_of(result));
-        let path = |i: usize| match i < state_outs {
-            true => tree::paths_of(state).into_iter().nth(i),
-            false => tree::paths_of(result).into_iter().nth(i - state_outs),
+        let path = |i: usize| {
+            if i < state_outs {
+                tree::paths_of(state).into_iter().nth(i)
+            } else {
+                tree::paths_of(result).into_iter().nth(i - state_outs)
+            }
         };
         Trace {
             program: self.open.finish_named(&outs, path),
@@ -111,9 +114,10 @@ impl Trace {
         let kept: Vec<bool> = pairs
             .map(|(out, input)| self.in_place && *out == Atom::Var(*input))
             .collect();
-        match kept.contains(&true) {
-            true => kept,
-            false => Vec::new(),
+        if kept.contains(&true) {
+            kept
+        } else {
+            Vec::new()
         }
     }
 

@@ -35,15 +35,13 @@ pub fn cholesky(a: &Array) -> Array {
 #[track_caller]
 pub fn cholesky_with(a: &Array, upper: bool, symmetrize_input: bool) -> Array {
     let a = super::inexact(a);
-    let a = match symmetrize_input {
-        true => symmetrized(&super::expect_square("cholesky", &a)),
-        false => a,
+    let a = if symmetrize_input {
+        symmetrized(&super::expect_square("cholesky", &a))
+    } else {
+        a
     };
     let factor = bind1(Cholesky, &[&a]).tril(0);
-    match upper {
-        true => adjoint(&factor),
-        false => factor,
-    }
+    if upper { adjoint(&factor) } else { factor }
 }
 
 /// Solves triangular systems (`jax.lax.linalg.triangular_solve`): by default `X A = B` for upper

@@ -32,9 +32,10 @@ pub fn slogdet(a: &Array) -> (Array, Array) {
             |a: Array, tangent: Array| {
                 let (sign, value) = slogdet(&a);
                 let dot = diagonals(&solve(&a, &tangent)).sum_over(-1);
-                let (value_dot, sign_dot) = match a.dtype().is_complex() {
-                    true => (dot.real(), (&dot - typed_as(&dot.real(), &dot)) * &sign),
-                    false => (dot, sign.zeros_like()),
+                let (value_dot, sign_dot) = if a.dtype().is_complex() {
+                    (dot.real(), (&dot - typed_as(&dot.real(), &dot)) * &sign)
+                } else {
+                    (dot, sign.zeros_like())
                 };
                 ((sign, value), (sign_dot, value_dot))
             },
@@ -60,17 +61,14 @@ fn slogdet_by_lu(a: &Array) -> (Array, Array) {
     let factors = lu(a);
     let diagonal = diagonals(&factors.lu);
     let zero = diagonal.eq(0).any_over(-1);
-    let sign = match a.dtype().is_complex() {
-        true => {
-            let factor = where_(zero.expand_dims(&[-1]), diagonal.ones_like(), &diagonal);
-            let turns = odd(&exchanges(&factors.pivots));
-            where_(&turns, -1, Array::scalar(1, a.dtype())) * factor.sign().prod_over(-1)
-        }
-        false => {
-            let negative = diagonal.lt(0).astype(DType::I32).sum_over(-1);
-            let turns = odd(&(exchanges(&factors.pivots) + negative));
-            where_(&turns, -1, Array::scalar(1, a.dtype()))
-        }
+    let sign = if a.dtype().is_complex() {
+        let factor = where_(zero.expand_dims(&[-1]), diagonal.ones_like(), &diagonal);
+        let turns = odd(&exchanges(&factors.pivots));
+        where_(&turns, -1, Array::scalar(1, a.dtype())) * factor.sign().prod_over(-1)
+    } else {
+        let negative = diagonal.lt(0).astype(DType::I32).sum_over(-1);
+        let turns = odd(&(exchanges(&factors.pivots) + negative));
+        where_(&turns, -1, Array::scalar(1, a.dtype()))
     };
     let value = diagonal.abs().log().sum_over(-1);
     (

@@ -76,9 +76,10 @@ fn pinv_by_svd(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     if a.size() == 0 {
         return transposed(a);
     }
-    let parts = match hermitian {
-        true => svd_hermitian(a),
-        false => svd(a, false),
+    let parts = if hermitian {
+        svd_hermitian(a)
+    } else {
+        svd(a, false)
     };
     let rtol = rtol.unwrap_or(10.0 * m.max(n) as f64 * epsilon(a.dtype()));
     let cutoff = parts.s.slice_in_dim(0, 1, 1, -1) * rtol;

@@ -168,9 +168,10 @@ pub fn cg_with<T: Tree>(
         while_loop(goes_on, step, ((x, r, z), gamma, k)).0.0
     };
     // The transpose of a Hermitian matrix is its conjugate, which is also Hermitian.
-    let transpose = match is_complex(&b) {
-        true => TransposeSolve::By(&solve),
-        false => TransposeSolve::Symmetric,
+    let transpose = if is_complex(&b) {
+        TransposeSolve::By(&solve)
+    } else {
+        TransposeSolve::Symmetric
     };
     custom_linear_solve(matvec, b, solve, transpose)
 }

@@ -29,9 +29,10 @@ pub(crate) fn squared_magnitude(x: &Array) -> Array {
 
 /// Converts real numbers `x` to the dtype of `like`.
 pub(crate) fn typed_as(x: &Array, like: &Array) -> Array {
-    match like.dtype().is_complex() {
-        true => x.astype(like.dtype()),
-        false => x.clone(),
+    if like.dtype().is_complex() {
+        x.astype(like.dtype())
+    } else {
+        x.clone()
     }
 }
 

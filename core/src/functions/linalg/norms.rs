@@ -133,9 +133,10 @@ pub fn matrix_norm(x: &Array, order: impl Into<NormOrder>, keepdims: bool) -> Ar
 #[track_caller]
 fn largest(x: &Array, over: &Reduction) -> Array {
     let axes = over.axes_of("norm", x);
-    match axes.iter().any(|&d| x.shape()[d] == 0) {
-        true => x.sum_over(over),
-        false => x.max_over(over),
+    if axes.iter().any(|&d| x.shape()[d] == 0) {
+        x.sum_over(over)
+    } else {
+        x.max_over(over)
     }
 }
 
@@ -175,9 +176,10 @@ fn norm_of_matrices(x: &Array, order: NormOrder, axes: [isize; 2], keepdims: boo
              -1, 2, -2, ∞, -∞, Frobenius or Nuclear, or pass one axis for vectors"
         ),
     };
-    match keepdims {
-        true => norm,
-        false => norm.squeeze(&[row, column]),
+    if keepdims {
+        norm
+    } else {
+        norm.squeeze(&[row, column])
     }
 }
 

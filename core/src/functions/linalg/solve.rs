@@ -273,9 +273,10 @@ pub fn cho_solve(factor: &Array, b: &Array, lower: bool) -> Array {
         ..TriangularSolve::new().left_side()
     };
     // L Lᴴ x = b, or Uᴴ U x = b.
-    let (first, then) = match lower {
-        true => (left, left.adjoint_a()),
-        false => (left.adjoint_a(), left),
+    let (first, then) = if lower {
+        (left, left.adjoint_a())
+    } else {
+        (left.adjoint_a(), left)
     };
     solve_broadcast("cho_solve", factor.shape(), b, |batch, b| {
         let factor = factor.broadcast_to(&[batch, &factor.shape()[factor.ndim() - 2..]].concat());

@@ -106,8 +106,9 @@ impl Array {
 /// with a factor of 0 would be NaN instead of the limit 0.
 #[track_caller]
 pub(super) fn above_infinity(x: &Array) -> Array {
-    match x.dtype().is_complex() {
-        true => x.clone(),
-        false => x.maximum(finfo(x.dtype()).min),
+    if x.dtype().is_complex() {
+        x.clone()
+    } else {
+        x.maximum(finfo(x.dtype()).min)
     }
 }

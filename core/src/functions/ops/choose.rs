@@ -107,9 +107,10 @@ impl Array {
             .iter()
             .zip(shape)
             .map(|(index, &n)| {
-                let within = match self.dtype().is_unsigned() {
-                    true => index.clone(),
-                    false => where_(&before, 0, index),
+                let within = if self.dtype().is_unsigned() {
+                    index.clone()
+                } else {
+                    where_(&before, 0, index)
                 };
                 where_(&past, n as i64 - 1, within)
             })

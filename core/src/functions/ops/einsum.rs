@@ -469,9 +469,10 @@ fn product(
     );
     // Intermediate products use the requested dtype.
     let dtype = how.preferred_element_type.unwrap_or(a.array.dtype());
-    let (left, right) = match a.array.dtype() == b.array.dtype() {
-        true => (a.array.clone(), b.array.clone()),
-        false => (a.array.astype(dtype), b.array.astype(dtype)),
+    let (left, right) = if a.array.dtype() == b.array.dtype() {
+        (a.array.clone(), b.array.clone())
+    } else {
+        (a.array.astype(dtype), b.array.astype(dtype))
     };
     let how = Contraction {
         preferred_element_type: Some(dtype),

@@ -59,9 +59,10 @@ impl Spacing {
         let (a, b) = promote("linspace", &start, &stop);
         let natural = a.to_inexact().dtype();
         let dtype = self.dtype.unwrap_or(natural);
-        let float = match dtype.is_inexact() {
-            true => dtype,
-            false => DType::F32,
+        let float = if dtype.is_inexact() {
+            dtype
+        } else {
+            DType::F32
         };
         (dtype, a.astype(float), b.astype(float))
     }

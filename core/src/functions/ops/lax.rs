@@ -137,9 +137,10 @@ impl Array {
         axis: isize,
     ) -> Array {
         let at = self.axis("dynamic_update_index_in_dim", axis);
-        let update = match update.ndim() == self.ndim() {
-            true => update.clone(),
-            false => update.expand_dims(&[at as isize]),
+        let update = if update.ndim() == self.ndim() {
+            update.clone()
+        } else {
+            update.expand_dims(&[at as isize])
         };
         self.dynamic_update_slice_in_dim(&update, index, axis)
     }

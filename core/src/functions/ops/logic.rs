@@ -116,9 +116,10 @@ impl Array {
         let (a, b) = (a.to_inexact(), b.to_inexact());
         let near = (&a - &b).abs().le(b.abs() * within.rtol + within.atol);
         let close = a.eq(&b).bitwise_or(b.is_finite().bitwise_and(near));
-        match within.equal_nan {
-            true => close.bitwise_or(a.is_nan().bitwise_and(b.is_nan())),
-            false => close,
+        if within.equal_nan {
+            close.bitwise_or(a.is_nan().bitwise_and(b.is_nan()))
+        } else {
+            close
         }
     }
 

@@ -48,9 +48,10 @@ impl PadStatistic {
             PadStatistic::Median => x.median_over(Reduction::over(axis).keepdims()),
             PadStatistic::Minimum => x.min_over(Reduction::over(axis).keepdims()),
         };
-        let number = match x.dtype().is_integer() {
-            true => number.round(),
-            false => number,
+        let number = if x.dtype().is_integer() {
+            number.round()
+        } else {
+            number
         };
         number.astype(x.dtype())
     }
@@ -219,9 +220,10 @@ impl Array {
                 let step = step / steps as f64;
                 let end = end.astype(edge.dtype());
                 let ramp = end * (1.0 - &step) + edge * step;
-                let ramp = match padded.dtype().is_integer() {
-                    true => ramp.floor(),
-                    false => ramp,
+                let ramp = if padded.dtype().is_integer() {
+                    ramp.floor()
+                } else {
+                    ramp
                 };
                 ramp.astype(padded.dtype())
             };

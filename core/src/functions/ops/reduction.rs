@@ -448,11 +448,10 @@ impl Reduction {
         let total = self.in_dtype(squares.dtype()).total(&squares);
         if self.mask.is_none() {
             let divisor = combined(&x, &self.axes_of("var", &x)) as f64 - self.ddof;
-            return match divisor > 0.0 {
-                true => (total / divisor).astype(out),
-                // `where_` keeps the dependency: the derivative is zero, and NaN through a square
-                // root.
-                false => where_(Array::from(false), total, f64::NAN).astype(out),
+            return if divisor > 0.0 {
+                (total / divisor).astype(out)
+            } else {
+                where_(Array::from(false), total, f64::NAN).astype(out)
             };
         }
         let divisor = self.count("var", &x, squares.dtype()) - self.ddof;

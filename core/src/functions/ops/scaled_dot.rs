@@ -13,9 +13,10 @@ fn scaled(side: &str, x: &Array, scale: Option<&Array>, contracting: &[usize]) -
     let fits = scale.ndim() == x.ndim()
         && (0..x.ndim()).all(|d| {
             let (n, m) = (x.shape()[d], scale.shape()[d]);
-            match contracting.contains(&d) {
-                true => m > 0 && n.is_multiple_of(m) && n / m >= 2,
-                false => n == m,
+            if contracting.contains(&d) {
+                m > 0 && n.is_multiple_of(m) && n / m >= 2
+            } else {
+                n == m
             }
         });
     assert!(

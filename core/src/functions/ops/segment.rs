@@ -141,9 +141,10 @@ impl Segments {
             data.aval()
         );
         // Negative indices would count from the end.
-        let ids = match ids.dtype().is_unsigned() {
-            true => ids.clone(),
-            false => where_(ids.lt(0), self.count as i64, ids.counting_to(self.count)),
+        let ids = if ids.dtype().is_unsigned() {
+            ids.clone()
+        } else {
+            where_(ids.lt(0), self.count as i64, ids.counting_to(self.count))
         };
         let mut shape: Dims = data.shape().into();
         shape[0] = self.count;

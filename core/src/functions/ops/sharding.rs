@@ -18,9 +18,10 @@ pub(crate) fn constrain(x: &Array, sharding: NamedSharding) -> Array {
     let axes = sharding.mesh().abstract_mesh();
     let context = Context::current().axes.unwrap_or(axes);
     let explicit = |n| context.axis_type(n) == Some(AxisType::Explicit);
-    match sharding.spec().axes().any(explicit) || x.aval().sharding().is_some() {
-        true => resharded(x, context, sharding.spec()),
-        false => bind1(ShardingConstraint { sharding }, &[x]),
+    if sharding.spec().axes().any(explicit) || x.aval().sharding().is_some() {
+        resharded(x, context, sharding.spec())
+    } else {
+        bind1(ShardingConstraint { sharding }, &[x])
     }
 }
 
@@ -174,19 +175,18 @@ where
             ))
         };
         let named = |n| axes.as_slice().is_empty() || axes.as_slice().contains(&n);
-        let inside = outside.with_types(|n, t| match named(n) && t != AxisType::Manual {
-            true => to,
-            false => t,
-        });
+        let changes = |n, t| named(n) && t != AxisType::Manual;
+        let inside = outside.with_types(|n, t| if changes(n, t) { to } else { t });
         let of = |x: &Array| x.aval().spec();
         let told = |what: &str, paths: &[String]| match specs.of_paths(what, paths) {
             Ok(specs) => specs,
             Err(e) => fail(&format!("{operation}: {e}")),
         };
         let paths = tree::paths(&args);
-        let given: Vec<PartitionSpec> = match specs_are_of_results {
-            true => tree::leaves(&args).iter().map(of).collect(),
-            false => told("in_sharding", &paths),
+        let given: Vec<PartitionSpec> = if specs_are_of_results {
+            tree::leaves(&args).iter().map(of).collect()
+        } else {
+            told("in_sharding", &paths)
         };
         let ins = tree::leaves(&args);
         let ins = ins
@@ -199,9 +199,10 @@ where
             ..Context::current()
         };
         let result = context.within(|| f.call(args));
-        let wanted: Vec<PartitionSpec> = match specs_are_of_results {
-            true => told("out_sharding", &tree::paths(&result)),
-            false => tree::leaves(&result).iter().map(of).collect(),
+        let wanted: Vec<PartitionSpec> = if specs_are_of_results {
+            told("out_sharding", &tree::paths(&result))
+        } else {
+            tree::leaves(&result).iter().map(of).collect()
         };
         let outs = tree::leaves(&result);
         let outs = outs

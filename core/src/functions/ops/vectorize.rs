@@ -138,12 +138,11 @@ where
             .collect();
         checked(text, signature, f(&all), sizes.clone())
     };
-    let results: Vec<Array> = match batch.is_empty() {
-        true => {
-            let results = of_parts(batch);
-            results.iter().map(|r| r.expand_dims(&[0])).collect()
-        }
-        false => vmap(of_parts)(batch),
+    let results: Vec<Array> = if batch.is_empty() {
+        let results = of_parts(batch);
+        results.iter().map(|r| r.expand_dims(&[0])).collect()
+    } else {
+        vmap(of_parts)(batch)
     };
     let unmerged = |r: &Array| r.reshape(&[&shape[..], &r.shape()[1..]].concat());
     results.iter().map(unmerged).collect()

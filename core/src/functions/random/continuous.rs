@@ -139,19 +139,16 @@ pub fn truncated_normal(
             let (lower, upper) = (&bounds[0], &bounds[1]);
             let (a, b) = ((lower / SQRT_2).erf(), (upper / SQRT_2).erf());
             let x = between(key, shape, dtype, a, b).erf_inv() * SQRT_2;
-            let x = match tails {
-                false => x,
-                // Far from the mean, `erf` rounds to ±1: the same quantile is found from the end
-                // of the tail.
-                true => {
-                    let tail = |near: &Array, far: &Array| {
-                        let (near, far) = (near.ndtr(), far.ndtr());
-                        (between(key, shape, dtype, 0.0, 1.0) * (far - &near) + near).ndtri()
-                    };
-                    let above = -tail(&-lower, &-upper);
-                    let x = where_(x.eq(f64::NEG_INFINITY), tail(lower, upper), x);
-                    where_(x.eq(f64::INFINITY), above, x)
-                }
+            let x = if !tails {
+                x
+            } else {
+                let tail = |near: &Array, far: &Array| {
+                    let (near, far) = (near.ndtr(), far.ndtr());
+                    (between(key, shape, dtype, 0.0, 1.0) * (far - &near) + near).ndtri()
+                };
+                let above = -tail(&-lower, &-upper);
+                let x = where_(x.eq(f64::NEG_INFINITY), tail(lower, upper), x);
+                where_(x.eq(f64::INFINITY), above, x)
             };
             // Rounding must not produce the bounds themselves.
             x.clip(

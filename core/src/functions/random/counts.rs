@@ -124,9 +124,10 @@ pub fn binomial(
 #[track_caller]
 fn probabilities(operation: &str, p: impl IntoArray) -> Array {
     let p = float_parameter(operation, p);
-    match p.dtype().is_narrow() {
-        true => p.astype(DType::F32),
-        false => p,
+    if p.dtype().is_narrow() {
+        p.astype(DType::F32)
+    } else {
+        p
     }
 }
 

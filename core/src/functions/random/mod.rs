@@ -141,9 +141,10 @@ fn expect_float(operation: &str, dtype: DType) {
     assert!(
         dtype.is_float() && dtype.is_signed() && dtype.bits() >= 8,
         "{operation}: expects a floating-point dtype, got {dtype}\n  help: {}",
-        match dtype.is_complex() {
-            true => "draw the real and the imaginary part: complex(re, im)",
-            false => "draw f32 and convert, or draw integers with `random::randint`",
+        if dtype.is_complex() {
+            "draw the real and the imaginary part: complex(re, im)"
+        } else {
+            "draw f32 and convert, or draw integers with `random::randint`"
         }
     );
 }

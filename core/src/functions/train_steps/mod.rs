@@ -215,14 +215,13 @@ fn stacked<A: Tree>(
             "train_steps: argument `{path}` is {}, with size {n} along axis {axis}, expected one \
              batch for each of {count} steps\n  {caller}\n  help: {}",
             x.aval(),
-            match count.fewer || n == 0 || n > count.most {
-                true =>
-                    "stack the batches, for example with `loader.iter().stack(n)`; to run a \
-                     single batch, call the step itself",
-                false =>
-                    "stack as many batches, for example with \
-                     `loader.iter().stack(n).drop_last()`, or allow fewer per call: \
-                     train_steps(..=n, step)",
+            if count.fewer || n == 0 || n > count.most {
+                "stack the batches, for example with `loader.iter().stack(n)`; to run a \
+            single batch, call the step itself"
+            } else {
+                "stack as many batches, for example with \
+            `loader.iter().stack(n).drop_last()`, or allow fewer per call: \
+            train_steps(..=n, step)"
             }
         );
         match first {

@@ -116,9 +116,10 @@ fn times(a: &Array, size: usize) -> Array {
         DType::Bool => DType::I32,
         dtype => dtype,
     };
-    Array::literal(match a.aval().weak_type() {
-        true => Literal::weak(value, dtype),
-        false => Literal::new(value, dtype),
+    Array::literal(if a.aval().weak_type() {
+        Literal::weak(value, dtype)
+    } else {
+        Literal::new(value, dtype)
     })
 }
 
@@ -308,9 +309,10 @@ pub fn all_to_all(
         return bind1(exchange(split, concat), &[x]);
     }
     // As in JAX: adds an axis to concatenate along, and removes the split axis.
-    let (split, concat) = match split < concat {
-        true => (split, concat + 1),
-        false => (split + 1, concat),
+    let (split, concat) = if split < concat {
+        (split, concat + 1)
+    } else {
+        (split + 1, concat)
     };
     let wide = x.expand_dims(&[concat as isize]);
     bind1(exchange(split, concat), &[&wide]).squeeze(&[split as isize])

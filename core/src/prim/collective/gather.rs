@@ -70,9 +70,10 @@ impl AllGather {
     /// of that axis.
     fn beside(&self, x: &Array, at: usize) -> (Array, usize) {
         let mut inner = self.clone();
-        let shifted = match self.tiled {
-            true => self.dimension >= at,
-            false => self.dimension > at,
+        let shifted = if self.tiled {
+            self.dimension >= at
+        } else {
+            self.dimension > at
         };
         inner.dimension += usize::from(shifted);
         let moved = !self.tiled && self.dimension <= at;
@@ -85,18 +86,20 @@ impl AllGather {
         let size = whole.shape()[d] / self.size.max(1);
         let start = crate::axis_index(&self.axes[..]) * size as i32;
         let part = whole.dynamic_slice_in_dim(&start, size, d as isize);
-        match self.tiled {
-            true => part,
-            false => part.squeeze(&[d as isize]),
+        if self.tiled {
+            part
+        } else {
+            part.squeeze(&[d as isize])
         }
     }
 }
 
 impl Primitive for AllGather {
     fn name(&self) -> &'static str {
-        match self.to_invariant {
-            true => "all_gather_invariant",
-            false => "all_gather",
+        if self.to_invariant {
+            "all_gather_invariant"
+        } else {
+            "all_gather"
         }
     }
     fn params(&self) -> Vec<(&'static str, Param)> {
@@ -115,14 +118,16 @@ impl Primitive for AllGather {
                 self.dimension
             )));
         }
-        match self.tiled {
-            true => shape[self.dimension] *= self.size,
-            false => shape.insert(self.dimension, self.size),
+        if self.tiled {
+            shape[self.dimension] *= self.size
+        } else {
+            shape.insert(self.dimension, self.size)
         }
         let out = args[0].with_shape(&shape);
-        match self.to_invariant {
-            true => one(out.with_varying(args[0].varying_set().without(&self.axes))),
-            false => one(out),
+        if self.to_invariant {
+            one(out.with_varying(args[0].varying_set().without(&self.axes)))
+        } else {
+            one(out)
         }
     }
     fn places_results(&self) -> bool {
@@ -232,9 +237,10 @@ impl Primitive for ReduceScatter {
                 self.dimension
             )));
         };
-        let fits = match self.tiled {
-            true => n % self.size.max(1) == 0,
-            false => n == self.size,
+        let fits = if self.tiled {
+            n % self.size.max(1) == 0
+        } else {
+            n == self.size
         };
         if !fits {
             let wanted = if self.tiled { "a multiple of" } else { "" };
@@ -244,11 +250,10 @@ impl Primitive for ReduceScatter {
             ))
             .help("each example gets an equal part; pad the axis, or choose another"));
         }
-        match self.tiled {
-            true => shape[self.dimension] /= self.size.max(1),
-            false => {
-                shape.remove(self.dimension);
-            }
+        if self.tiled {
+            shape[self.dimension] /= self.size.max(1)
+        } else {
+            shape.remove(self.dimension);
         }
         one(args[0].with_shape(&shape))
     }
@@ -303,9 +308,10 @@ impl Primitive for ReduceScatter {
             size,
             tiled: false,
         };
-        let mut out = match slower.is_empty() {
-            true => sum,
-            false => bind1(part(slower, d, outer), &[&divide(&sum, d, outer)]),
+        let mut out = if slower.is_empty() {
+            sum
+        } else {
+            bind1(part(slower, d, outer), &[&divide(&sum, d, outer)])
         };
         out = divide(&out, d, axis.size);
         let inner = self.size / (outer * axis.size).max(1);
@@ -330,9 +336,10 @@ impl Primitive for ReduceScatter {
         shape[self.dimension] /= self.size.max(1);
         let part = args[0].aval().with_shape(&shape);
         let x = ctx.op("reduce_scatter", args, &[part], &attributes, &[region])[0];
-        match self.tiled {
-            true => vec![x],
-            false => vec![ctx.reshape(x, outs[0].shape())],
+        if self.tiled {
+            vec![x]
+        } else {
+            vec![ctx.reshape(x, outs[0].shape())]
         }
     }
 }

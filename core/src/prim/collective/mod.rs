@@ -114,14 +114,15 @@ fn manual(names: &[AxisName]) -> AxisSet {
 #[track_caller]
 pub(crate) fn vary(x: &Array, names: &[AxisName]) -> Array {
     let missing = manual(names).without(x.aval().varying());
-    match missing.is_empty() {
-        true => x.clone(),
-        false => bind1(
+    if missing.is_empty() {
+        x.clone()
+    } else {
+        bind1(
             Pvary {
                 axes: missing.as_slice().into(),
             },
             &[x],
-        ),
+        )
     }
 }
 

@@ -259,9 +259,12 @@ pub fn ragged_all_to_all(
     };
     // Converted to one dtype, so that rules can compute with them; other dtypes are rejected
     // below.
-    let index = |x: &Array| match x.dtype().is_integer() && x.dtype() != DType::I64 {
-        true => x.astype(DType::I32),
-        false => x.clone(),
+    let index = |x: &Array| {
+        if x.dtype().is_integer() && x.dtype() != DType::I64 {
+            x.astype(DType::I32)
+        } else {
+            x.clone()
+        }
     };
     let runs = [input_offsets, send_sizes, output_offsets, recv_sizes].map(index);
     let [starts, sizes, ends, received] = &runs;

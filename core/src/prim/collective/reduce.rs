@@ -98,9 +98,10 @@ impl Primitive for AllReduce {
                 // Types do not track the axes of a `vmap`.
                 let mapped = |n: &AxisName| !manual(&[*n]).contains(*n);
                 let others: Names = self.axes.iter().copied().filter(mapped).collect();
-                match others.is_empty() {
-                    true => super::vary(ct, &self.axes),
-                    false => super::vary(&bind1(AllReduce::sum(others), &[ct]), &self.axes),
+                if others.is_empty() {
+                    super::vary(ct, &self.axes)
+                } else {
+                    super::vary(&bind1(AllReduce::sum(others), &[ct]), &self.axes)
                 }
             }),
             Combine::Sum => Differentiation::linear(|ct, _| bind1(self.clone(), &[ct])),
@@ -125,9 +126,10 @@ impl Primitive for AllReduce {
         };
         let mut rest = self.clone();
         rest.axes.retain(|n| Some(*n) != axis.name);
-        match rest.axes.is_empty() {
-            true => batched(here, None),
-            false => batched(bind1(rest, &[&here]), None),
+        if rest.axes.is_empty() {
+            batched(here, None)
+        } else {
+            batched(bind1(rest, &[&here]), None)
         }
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {

@@ -93,9 +93,12 @@ fn joined<P>(
     let alone: Vec<(P, Vec<bool>)> = branches.iter().map(|b| make(b, &none)).collect();
     let marked = any(alone.iter().map(|(_, marks)| marks.clone()));
     let programs = alone.into_iter().zip(branches);
-    let programs = programs.map(|((program, marks), b)| match marks == marked {
-        true => program,
-        false => make(b, &marked).0,
+    let programs = programs.map(|((program, marks), b)| {
+        if marks == marked {
+            program
+        } else {
+            make(b, &marked).0
+        }
     });
     (programs.collect(), marked)
 }

@@ -215,9 +215,10 @@ pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Ho
     for eqn in &jaxpr.eqns {
         let outside =
             !eqn.primitive.has_effects() && eqn.inputs.iter().all(|a| values.get(a).is_some());
-        match outside {
-            true => values.apply(eqn, |operands| eqn.bind(&operands)),
-            false => rest.push(eqn.clone()),
+        if outside {
+            values.apply(eqn, |operands| eqn.bind(&operands))
+        } else {
+            rest.push(eqn.clone())
         }
     }
     let mut outvars = jaxpr.outvars[..kept].to_vec();

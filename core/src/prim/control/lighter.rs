@@ -108,9 +108,10 @@ impl Again {
             }
             eqns.push(i);
             for v in jaxpr.eqns[i].inputs.iter().filter_map(Atom::var) {
-                match self.stored[v.index()] {
-                    true => from.push(v),
-                    false => next.push(v),
+                if self.stored[v.index()] {
+                    from.push(v)
+                } else {
+                    next.push(v)
                 }
             }
         }

@@ -43,9 +43,10 @@ fn acting(jaxpr: &Jaxpr) -> Option<&'static str> {
     let acts = jaxpr.eqns.iter().filter(|e| !e.primitive.only_observes());
     acts.into_iter().find_map(|eqn| {
         let held = eqn.primitive.jaxprs();
-        match held.is_empty() {
-            true => Some(eqn.primitive.name()),
-            false => with_room(|| held.into_iter().find_map(|inner| acting(inner))),
+        if held.is_empty() {
+            Some(eqn.primitive.name())
+        } else {
+            with_room(|| held.into_iter().find_map(|inner| acting(inner)))
         }
     })
 }

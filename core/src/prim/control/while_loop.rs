@@ -224,10 +224,7 @@ impl Primitive for While {
         let types = avals(args);
         let cond = ctx.region(&types, |ctx, values| {
             let value = holds(ctx, values);
-            vec![match batched {
-                true => any_of(ctx, value),
-                false => value,
-            }]
+            vec![if batched { any_of(ctx, value) } else { value }]
         });
         let body = ctx.region(&types, |ctx, values| {
             let (cconsts, bconsts, carry) = self.parts(values);

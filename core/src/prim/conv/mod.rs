@@ -282,9 +282,12 @@ impl Primitive for ConvGeneralDilated {
             return vec![of_complex(ctx, args, outs[0], &attributes)];
         }
         // The compiler does not support convolutions of integers of less than a byte.
-        let whole = |dtype: DType| match dtype.is_integer() {
-            true => dtype.whole_bytes(),
-            false => dtype,
+        let whole = |dtype: DType| {
+            if dtype.is_integer() {
+                dtype.whole_bytes()
+            } else {
+                dtype
+            }
         };
         let operands = [0, 1].map(|i| ctx.convert(args[i], whole(args[i].dtype())));
         let out = outs[0].with_dtype(whole(outs[0].dtype()));

@@ -173,9 +173,12 @@ impl NestedDifferentiation for CustomLin {
         let cts: Vec<Option<Array>> = self
             .out_avals
             .iter()
-            .map(|a| match a.dtype().is_inexact() {
-                true => cts.next().cloned().flatten(),
-                false => None,
+            .map(|a| {
+                if a.dtype().is_inexact() {
+                    cts.next().cloned().flatten()
+                } else {
+                    None
+                }
             })
             .collect();
         let grads = (self.bwd.run)(&residuals, &cts);

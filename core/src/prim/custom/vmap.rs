@@ -40,9 +40,10 @@ impl VmapRule {
                     continue;
                 };
                 // A value and its tangent must be batched together.
-                let one = match batched {
-                    true => &mut primals[i],
-                    false => tangents[i].as_mut().expect("a tangent"),
+                let one = if batched {
+                    &mut primals[i]
+                } else {
+                    tangents[i].as_mut().expect("a tangent")
                 };
                 *one = move_batch_axis(one, None, 0, size);
                 at[i] = true;

@@ -9,9 +9,10 @@ use crate::program::lower::{Lowering, Value};
 use crate::{Aval, Dims};
 
 fn reshape(ctx: &mut Lowering<'_>, value: Value, to: Aval) -> Value {
-    match value.aval() == to {
-        true => value,
-        false => ctx.reshape(value, to.shape()),
+    if value.aval() == to {
+        value
+    } else {
+        ctx.reshape(value, to.shape())
     }
 }
 

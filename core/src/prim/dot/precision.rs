@@ -118,9 +118,10 @@ impl fmt::Debug for Precision {
 /// Formats one name if the operands have the same precision, and a pair otherwise.
 impl fmt::Display for Precision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.lhs == self.rhs {
-            true => self.lhs.fmt(f),
-            false => write!(f, "({}, {})", self.lhs, self.rhs),
+        if self.lhs == self.rhs {
+            self.lhs.fmt(f)
+        } else {
+            write!(f, "({}, {})", self.lhs, self.rhs)
         }
     }
 }

@@ -104,9 +104,10 @@ impl Primitive for Complex {
                 "expects parts of the same dtype, f32 or f64, got {dtype} and {}",
                 args[1].dtype()
             ))
-            .help(match dtype.is_complex() || args[1].dtype().is_complex() {
-                true => error::TAKE_A_PART,
-                false => "convert first: x.astype(DType::F32)",
+            .help(if dtype.is_complex() || args[1].dtype().is_complex() {
+                error::TAKE_A_PART
+            } else {
+                "convert first: x.astype(DType::F32)"
             }));
         }
         one(Aval::new(&broadcast_rule(args)?, dtype.complex()))
@@ -158,9 +159,12 @@ impl Primitive for Complex {
 pub fn complex(re: impl IntoArray, im: impl IntoArray) -> Array {
     let (re, im) = operands::promote("complex", &re.into_array(), &im.into_array());
     let half = re.dtype().complex().real();
-    let part = |x: Array| match x.dtype().is_complex() {
-        true => x,
-        false => x.astype(half),
+    let part = |x: Array| {
+        if x.dtype().is_complex() {
+            x
+        } else {
+            x.astype(half)
+        }
     };
     bind1(Complex, &[&part(re), &part(im)])
 }
@@ -190,27 +194,30 @@ impl Array {
     /// Returns the real part of each element; for real dtypes, the array itself.
     #[track_caller]
     pub fn real(&self) -> Array {
-        match self.dtype().is_complex() {
-            true => bind1(Real, &[self]),
-            false => self.clone(),
+        if self.dtype().is_complex() {
+            bind1(Real, &[self])
+        } else {
+            self.clone()
         }
     }
 
     /// Returns the imaginary part of each element; for real dtypes, zeros.
     #[track_caller]
     pub fn imag(&self) -> Array {
-        match self.dtype().is_complex() {
-            true => bind1(Imag, &[self]),
-            false => self.zeros_like(),
+        if self.dtype().is_complex() {
+            bind1(Imag, &[self])
+        } else {
+            self.zeros_like()
         }
     }
 
     /// Returns the complex conjugate of each element; for real dtypes, the array itself.
     #[track_caller]
     pub fn conj(&self) -> Array {
-        match self.dtype().is_complex() {
-            true => bind1(Conj, &[self]),
-            false => self.clone(),
+        if self.dtype().is_complex() {
+            bind1(Conj, &[self])
+        } else {
+            self.clone()
         }
     }
 

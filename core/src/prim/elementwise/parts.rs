@@ -27,9 +27,10 @@ pub(crate) fn lexicographic(a: &Array, b: &Array, compare: fn(&Array, &Array) ->
 /// Applies a function of real numbers to both parts of complex numbers.
 #[track_caller]
 pub(crate) fn by_parts(x: &Array, f: impl Fn(&Array) -> Array) -> Array {
-    match x.dtype().is_complex() {
-        true => complex(f(&x.real()), f(&x.imag())),
-        false => f(x),
+    if x.dtype().is_complex() {
+        complex(f(&x.real()), f(&x.imag()))
+    } else {
+        f(x)
     }
 }
 
@@ -37,9 +38,10 @@ impl Array {
     /// Computes the squared magnitude of each element, which is real.
     #[track_caller]
     pub(crate) fn squared_magnitude(&self) -> Array {
-        match self.dtype().is_complex() {
-            true => (self * self.conj()).real(),
-            false => self.square(),
+        if self.dtype().is_complex() {
+            (self * self.conj()).real()
+        } else {
+            self.square()
         }
     }
 }

@@ -43,9 +43,10 @@ impl Primitive for Pow {
                 let x = x.broadcast_to(z.shape());
                 let y = y.astype(x.dtype()).broadcast_to(z.shape());
                 // The derivative of x⁰ is 0, also at x = 0, where 0 · x⁻¹ is NaN.
-                let constant = match integer {
-                    true => y.eq(0),
-                    false => y.eq(0).bitwise_and(x.eq(0)),
+                let constant = if integer {
+                    y.eq(0)
+                } else {
+                    y.eq(0).bitwise_and(x.eq(0))
                 };
                 let slope = &y * &constant.select(&x.ones_like(), &x).lax_pow(&y - 1.0);
                 fit(&(g * &slope), z)

@@ -229,9 +229,10 @@ unary! {
 impl Lowering<'_> {
     /// Emits the absolute value, which is real.
     fn absolute(&mut self, x: Value) -> Value {
-        match x.dtype().is_complex() {
-            true => self.op1("abs", &[x], x.aval().with_dtype(x.dtype().real()), ""),
-            false => self.same("abs", &[x]),
+        if x.dtype().is_complex() {
+            self.op1("abs", &[x], x.aval().with_dtype(x.dtype().real()), "")
+        } else {
+            self.same("abs", &[x])
         }
     }
 

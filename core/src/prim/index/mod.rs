@@ -100,9 +100,10 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
                 let aval = literal.aval();
                 let narrow = aval.weak_type() || aval.dtype().bits() < 32;
                 let dtype = if narrow { DType::I32 } else { aval.dtype() };
-                let dtype = match i128::from(value) > iinfo(dtype).max {
-                    true => DType::I64,
-                    false => dtype,
+                let dtype = if i128::from(value) > iinfo(dtype).max {
+                    DType::I64
+                } else {
+                    dtype
                 };
                 Array::scalar(value, dtype)
             }
@@ -121,9 +122,10 @@ pub(crate) fn wrap_negative(indices: &Array, size: usize) -> Array {
     }
     // A narrow dtype may not be able to represent the size.
     let dtype = index_dtype(indices.dtype(), std::iter::once(size));
-    let indices = &match indices.dtype().bits() < dtype.bits() {
-        true => indices.astype(dtype),
-        false => indices.clone(),
+    let indices = &if indices.dtype().bits() < dtype.bits() {
+        indices.astype(dtype)
+    } else {
+        indices.clone()
     };
     crate::where_(indices.lt(0), indices + size, indices)
 }
@@ -134,9 +136,10 @@ pub(crate) fn wrap_negative(indices: &Array, size: usize) -> Array {
 pub(crate) fn signed_indices(indices: &Array, size: usize, dtype: DType) -> Array {
     let own = indices.dtype();
     let fits = !own.is_unsigned() || own.bits() < dtype.bits();
-    match fits {
-        true => indices.astype(dtype),
-        false => indices.minimum(Array::scalar(size, own)).astype(dtype),
+    if fits {
+        indices.astype(dtype)
+    } else {
+        indices.minimum(Array::scalar(size, own)).astype(dtype)
     }
 }
 
@@ -145,18 +148,22 @@ impl Lowering<'_> {
     /// compares indices with sizes in the indices' dtype.
     fn indices_into(&mut self, operand: Value, indices: Value) -> Value {
         let dtype = index_dtype(indices.dtype(), operand.shape().iter().copied());
-        match indices.dtype().bits() < 64 && dtype == DType::I64 {
-            true => self.convert(indices, dtype),
-            false => indices,
+        if indices.dtype().bits() < 64 && dtype == DType::I64 {
+            self.convert(indices, dtype)
+        } else {
+            indices
         }
     }
 
     /// Same as [`indices_into`](Self::indices_into), for the operands after the first `skip`.
     fn starts_into(&mut self, skip: usize, args: &[Value]) -> Vec<Value> {
         let each = args.iter().enumerate();
-        each.map(|(i, arg)| match i < skip {
-            true => *arg,
-            false => self.indices_into(args[0], *arg),
+        each.map(|(i, arg)| {
+            if i < skip {
+                *arg
+            } else {
+                self.indices_into(args[0], *arg)
+            }
         })
         .collect()
     }

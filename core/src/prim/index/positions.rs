@@ -6,17 +6,19 @@ use crate::{Array, DType, ShapeError, iinfo};
 /// Returns the dtype of indices into axes of these sizes: `i64` if `given` has 64 bits or if an
 /// axis requires it, and `i32` otherwise.
 pub(crate) fn index_dtype(given: DType, mut sizes: impl Iterator<Item = usize>) -> DType {
-    match given.bits() == 64 || sizes.any(|size| i32::try_from(size).is_err()) {
-        true => DType::I64,
-        false => DType::I32,
+    if given.bits() == 64 || sizes.any(|size| i32::try_from(size).is_err()) {
+        DType::I64
+    } else {
+        DType::I32
     }
 }
 
 /// Returns an error if `count`, described by `what`, exceeds the range of `dtype`.
 pub(crate) fn check_count(what: &str, count: usize, dtype: DType) -> Result<(), ShapeError> {
-    let largest = match dtype.is_integer() {
-        true => iinfo(dtype).max,
-        false => return Ok(()),
+    let largest = if dtype.is_integer() {
+        iinfo(dtype).max
+    } else {
+        return Ok(());
     };
     if count as i128 <= largest {
         return Ok(());

@@ -67,9 +67,12 @@ impl Gather {
             |d: &usize| n.collapsed_slice_dims.contains(d) || n.operand_batching_dims.contains(d);
         let mut slices = (0..operand.ndim()).filter(|d| !dropped(d));
         let mut batch = entries.into_iter();
-        let entry = |d: usize| match n.offset_dims.contains(&d) {
-            true => slices.next().map(|o| of.entry(o).clone()),
-            false => batch.next(),
+        let entry = |d: usize| {
+            if n.offset_dims.contains(&d) {
+                slices.next().map(|o| of.entry(o).clone())
+            } else {
+                batch.next()
+            }
         };
         let out: Option<Vec<SpecEntry>> = (0..rank).map(entry).collect();
         Some(PartitionSpec::new(out?))

@@ -78,9 +78,10 @@ impl Lowering<'_> {
             stride *= d;
         }
         let position = sum.unwrap_or_else(|| self.splat(0, aval));
-        match narrow {
-            true => [self.splat(0, aval), position],
-            false => self.halves(position),
+        if narrow {
+            [self.splat(0, aval), position]
+        } else {
+            self.halves(position)
         }
     }
 
@@ -132,9 +133,10 @@ impl Lowering<'_> {
     /// Emits the elements `start..limit` along the last axis.
     fn take_range(&mut self, value: Value, start: usize, limit: usize) -> Value {
         let last = value.ndim() - 1;
-        match limit - start == value.shape()[last] {
-            true => value,
-            false => self.slice_in_dim(value, last, start..limit),
+        if limit - start == value.shape()[last] {
+            value
+        } else {
+            self.slice_in_dim(value, last, start..limit)
         }
     }
 
@@ -167,9 +169,10 @@ impl Lowering<'_> {
                 self.take_range(all, 0, n)
             }
         };
-        match flat.aval() == out {
-            true => flat,
-            false => self.reshape(flat, out.shape()),
+        if flat.aval() == out {
+            flat
+        } else {
+            self.reshape(flat, out.shape())
         }
     }
 }

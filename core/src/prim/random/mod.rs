@@ -168,9 +168,10 @@ impl Primitive for RandomSeed {
             ctx.halves(bits)
         } else {
             // Sign-extended to 32 bits.
-            let signed = match seed.dtype().is_signed() {
-                true => DType::I32,
-                false => DType::U32,
+            let signed = if seed.dtype().is_signed() {
+                DType::I32
+            } else {
+                DType::U32
             };
             let full = ctx.convert(seed, signed);
             let full = ctx.bitcast(full, DType::U32);

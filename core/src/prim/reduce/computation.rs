@@ -23,9 +23,12 @@ pub(crate) fn scalar_program(
     let program = trace_to_jaxpr(&scalars, |args| {
         let outs = computation(args);
         // A literal result has the right dtype, but is weakly typed.
-        let strong = |out: Array| match out.aval().weak_type() {
-            true => out.astype(out.dtype()),
-            false => out,
+        let strong = |out: Array| {
+            if out.aval().weak_type() {
+                out.astype(out.dtype())
+            } else {
+                out
+            }
         };
         outs.into_iter().map(strong).collect()
     });

@@ -139,9 +139,10 @@ impl NestedDifferentiation for Remat {
             let residuals = split.recompute(&args[..saved], &args[saved..kept]);
             linear.eval(&residuals, &args[kept..])
         });
-        let dots = match program.jaxpr.outvars.is_empty() {
-            true => Vec::new(),
-            false => self.apply(program, &operands, true),
+        let dots = if program.jaxpr.outvars.is_empty() {
+            Vec::new()
+        } else {
+            self.apply(program, &operands, true)
         };
         (outs, some_where(&nonzero, dots))
     }

@@ -38,9 +38,12 @@ pub struct ShardMap {
 impl ShardMap {
     /// Returns the mesh with its axis types inside the program.
     pub(super) fn inner_axes(&self) -> AbstractMesh {
-        self.axes.with_types(|n, t| match self.manual.contains(&n) {
-            true => AxisType::Manual,
-            false => t,
+        self.axes.with_types(|n, t| {
+            if self.manual.contains(&n) {
+                AxisType::Manual
+            } else {
+                t
+            }
         })
     }
 

@@ -32,9 +32,10 @@ impl ShardMap {
     /// Sums the cotangent of an argument over the devices on which the argument is the same.
     fn summed(&self, grad: Array, spec: &PartitionSpec) -> Array {
         let names = self.untracked(spec);
-        match names.is_empty() {
-            true => grad,
-            false => psum(&grad, &names[..]),
+        if names.is_empty() {
+            grad
+        } else {
+            psum(&grad, &names[..])
         }
     }
 
@@ -43,9 +44,10 @@ impl ShardMap {
     fn residual_spec(&self, aval: Aval) -> PartitionSpec {
         let varies = |n: &AxisName| !self.check_vma || aval.varying_set().contains(*n);
         let names: Vec<AxisName> = self.manual.iter().copied().filter(varies).collect();
-        match names.is_empty() {
-            true => PartitionSpec::default(),
-            false => PartitionSpec::new([SpecEntry::from(&names[..])]),
+        if names.is_empty() {
+            PartitionSpec::default()
+        } else {
+            PartitionSpec::new([SpecEntry::from(&names[..])])
         }
     }
 

@@ -76,9 +76,12 @@ impl Primitive for TopK {
         let rank = args[0].ndim();
         let mut order: Dims = (0..rank).collect();
         order.swap(self.axis, rank - 1);
-        let turn = |ctx: &mut Lowering<'_>, x: Value| match self.axis + 1 == rank {
-            true => x,
-            false => ctx.transpose(x, &order),
+        let turn = |ctx: &mut Lowering<'_>, x: Value| {
+            if self.axis + 1 == rank {
+                x
+            } else {
+                ctx.transpose(x, &order)
+            }
         };
         // XLA's indices have the dtype's width if elements have less than a byte.
         let x = ctx.convert(args[0], args[0].dtype().whole_bytes());

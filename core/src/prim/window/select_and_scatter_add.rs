@@ -25,9 +25,10 @@ pub struct SelectAndScatterAdd {
 impl SelectAndScatterAdd {
     /// Emits `value` padded by the window's padding (`outwards`), or with that padding removed.
     fn padded(&self, ctx: &mut Lowering<'_>, value: Value, outwards: bool) -> Value {
-        let (sign, filling) = match outwards {
-            true => (1, self.select.last(value.dtype())),
-            false => (-1, Scalar::Int(0)),
+        let (sign, filling) = if outwards {
+            (1, self.select.last(value.dtype()))
+        } else {
+            (-1, Scalar::Int(0))
         };
         let padding = &self.window.padding;
         if padding.iter().all(|&p| p == (0, 0)) {

@@ -242,15 +242,16 @@ fn placeholder(inside: &str, names: &[&str]) -> Result<Piece, String> {
             let found = names.iter().position(|n| *n == name).or(number);
             Some(found.ok_or_else(|| {
                 let names: Vec<&str> = names.iter().copied().filter(|n| !n.is_empty()).collect();
-                match names.is_empty() {
-                    true => format!(
+                if names.is_empty() {
+                    format!(
                         "`{{{inside}}}` names an array, but the arrays have no names; pass \
-                         `[(\"{name}\", &array)]`"
-                    ),
-                    false => format!(
+                     `[(\"{name}\", &array)]`"
+                    )
+                } else {
+                    format!(
                         "there is no array `{name}`; there are: {}",
                         names.join(", ")
-                    ),
+                    )
                 }
             })?)
         }

@@ -80,9 +80,10 @@ pub(crate) fn row_major(types: &[Aval]) -> String {
     for (i, aval) in types.iter().enumerate() {
         let comma = if i > 0 { ", " } else { "" };
         let order: Vec<String> = (0..aval.ndim()).rev().map(|d| d.to_string()).collect();
-        let body = match order.is_empty() {
-            true => String::new(),
-            false => format!("[{}]", order.join(", ")),
+        let body = if order.is_empty() {
+            String::new()
+        } else {
+            format!("[{}]", order.join(", "))
         };
         let _ = write!(text, "{comma}dense<{body}> : tensor<{}xindex>", order.len());
     }

@@ -176,9 +176,12 @@ impl Lowering<'_> {
             quoted.join(", "),
             shardings(outs, out_specs)
         );
-        let inner = axes.with_types(|n, t| match names.contains(&n) {
-            true => AxisType::Manual,
-            false => t,
+        let inner = axes.with_types(|n, t| {
+            if names.contains(&n) {
+                AxisType::Manual
+            } else {
+                t
+            }
         });
         let outer = self.axes.replace(inner);
         let region = self.region(local, body).ending_in("sdy.return");

@@ -122,9 +122,10 @@ pub fn unflatten_dict<P: AsRef<str>, V: Into<Option<Array>>>(
     let mut state = State::new();
     let mut paths = BTreeSet::new();
     for (path, array) in flat {
-        let path = match separator.is_empty() {
-            true => path.as_ref().to_owned(),
-            false => path.as_ref().replace(separator, "."),
+        let path = if separator.is_empty() {
+            path.as_ref().to_owned()
+        } else {
+            path.as_ref().replace(separator, ".")
         };
         match array.into() {
             Some(array) => drop(state.insert(&path, array)),

@@ -39,9 +39,10 @@ impl fmt::Display for KeyEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeyEntry::DictKey(name) => {
-                let quote = match name.contains('\'') && !name.contains('"') {
-                    true => '"',
-                    false => '\'',
+                let quote = if name.contains('\'') && !name.contains('"') {
+                    '"'
+                } else {
+                    '\''
                 };
                 let name = name.replace('\\', "\\\\");
                 let name = match quote {

@@ -32,9 +32,10 @@ pub fn ravel<T: Tree>(tree: &T) -> (Array, impl Fn(&Array) -> T + Send + Sync + 
         .iter()
         .map(|a| a.astype(common).reshape(&[a.size()]))
         .collect();
-    let vector = match flat.is_empty() {
-        true => Array::zeros(&[0], common),
-        false => concatenate(&flat, 0),
+    let vector = if flat.is_empty() {
+        Array::zeros(&[0], common)
+    } else {
+        concatenate(&flat, 0)
     };
     let types: Vec<(usize, Dims, DType)> = arrays
         .iter()

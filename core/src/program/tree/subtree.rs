@@ -337,9 +337,10 @@ impl Difference {
     /// Formats both structures and the difference, one per line.
     pub(super) fn describe(&self, names: [&str; 2], a: &Subtree, b: &Subtree) -> String {
         let ([one, two], [has, other_has]) = (names, &self.has);
-        let location = match self.path.is_empty() {
-            true => String::new(),
-            false => format!("at `{}`, ", self.path),
+        let location = if self.path.is_empty() {
+            String::new()
+        } else {
+            format!("at `{}`, ", self.path)
         };
         format!(
             "{one}: {}\n  {two}: {}\n  {location}{one} has {has}, {two} has {other_has}",

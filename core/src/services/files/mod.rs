@@ -77,9 +77,10 @@ pub fn temporary_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
 
 /// Returns the number of this process, for the names of files. WebAssembly has no processes: there it is 0.
 pub fn process_id() -> u32 {
-    match cfg!(target_family = "wasm") {
-        true => 0,
-        false => std::process::id(),
+    if cfg!(target_family = "wasm") {
+        0
+    } else {
+        std::process::id()
     }
 }
 

@@ -22,9 +22,10 @@ pub const DAMAGED: &str = "\n  help: this file is damaged, truncated or of anoth
 /// contains another remedy.
 pub fn explained(message: impl Into<String>, remedy: &str) -> String {
     let message = message.into();
-    match message.contains("\n  help: ") {
-        true => message,
-        false => message + remedy,
+    if message.contains("\n  help: ") {
+        message
+    } else {
+        message + remedy
     }
 }
 

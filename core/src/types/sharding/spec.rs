@@ -27,9 +27,10 @@ impl SpecEntry {
 
     fn of(axes: impl IntoIterator<Item = AxisName>) -> SpecEntry {
         let axes: SmallVec<[AxisName; 2]> = axes.into_iter().collect();
-        match axes.is_empty() {
-            true => SpecEntry::None,
-            false => SpecEntry::Axes(axes),
+        if axes.is_empty() {
+            SpecEntry::None
+        } else {
+            SpecEntry::Axes(axes)
         }
     }
 }

@@ -155,9 +155,10 @@ fn decomposition(row: &Value) -> Option<Operation> {
         "cholesky_upper" => one(|x| la::cholesky_with(&positive(x), true, true)),
         "cholesky_as_is" => one(la::cholesky),
         "qr" => {
-            let mode = match flag("full_matrices") {
-                true => QrMode::Complete,
-                false => QrMode::Reduced,
+            let mode = if flag("full_matrices") {
+                QrMode::Complete
+            } else {
+                QrMode::Reduced
             };
             many(move |x| pair(la::qr(&apart(x), mode)))
         }
@@ -236,9 +237,10 @@ fn compare(row: &Value, f: &Operation, batched: bool) -> Result<(), String> {
         let g = f.clone();
         let outputs = jit(move |x: Vec<Array>| g(&x))(inputs.clone());
         all_close("output", &outputs, &row["outputs"])?;
-        return match batched {
-            true => compare_batch(row, f, inputs),
-            false => Ok(()),
+        return if batched {
+            compare_batch(row, f, inputs)
+        } else {
+            Ok(())
         };
     }
     // One program for all; integers among the results have no derivatives.

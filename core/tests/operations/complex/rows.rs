@@ -41,9 +41,12 @@ pub fn array(of: &Value) -> Array {
     let shape = shape_of(of);
     let values = numbers(of);
     let n: usize = shape.iter().product();
-    let scalars = (0..n).flat_map(|i| match dtype.is_complex() {
-        true => ramie_core::Scalar::Complex(values[i], values[n + i]).to_bytes(dtype),
-        false => ramie_core::Scalar::Float(values[i]).to_bytes(dtype),
+    let scalars = (0..n).flat_map(|i| {
+        if dtype.is_complex() {
+            ramie_core::Scalar::Complex(values[i], values[n + i]).to_bytes(dtype)
+        } else {
+            ramie_core::Scalar::Float(values[i]).to_bytes(dtype)
+        }
     });
     let bytes: Vec<u8> = scalars.collect();
     Array::try_from_bytes(&bytes, &shape, dtype).expect("an array")

@@ -169,9 +169,10 @@ pub fn sqrt(z: C) -> C {
     }
     if z.re.is_infinite() {
         let zero = if z.im.is_nan() { f64::NAN } else { 0.0 };
-        return match z.re > 0.0 {
-            true => C::new(z.re, zero.copysign(z.im)),
-            false => C::new(zero, f64::INFINITY.copysign(z.im)),
+        return if z.re > 0.0 {
+            C::new(z.re, zero.copysign(z.im))
+        } else {
+            C::new(zero, f64::INFINITY.copysign(z.im))
         };
     }
     // A power of 4, so that nothing overflows or becomes subnormal.

@@ -202,9 +202,10 @@ impl<T: Real> Piece<T> {
         for column in (0..self.columns).step_by(together * N) {
             let end = self.columns.min(column + together * N);
             let width = |at: usize| N.min(end - at);
-            let copied = match in_place {
-                true => end - (end - column) % N,
-                false => column,
+            let copied = if in_place {
+                end - (end - column) % N
+            } else {
+                column
             };
             let right = self.right.from(copied, 0);
             // SAFETY: the caller promises that the columns are readable and that there is room for them.
@@ -216,9 +217,10 @@ impl<T: Real> Piece<T> {
             }
             for tile in 0..tiles {
                 let (row, height) = (first(tile), first(tile + 1) - first(tile));
-                let left = match packs_left {
-                    true => packed.row::<M>(&self.left, row, tile, self.depth),
-                    false => self.left.from(row, 0),
+                let left = if packs_left {
+                    packed.row::<M>(&self.left, row, tile, self.depth)
+                } else {
+                    self.left.from(row, 0)
                 };
                 for at in (column..end).step_by(N) {
                     let mut tile = self.part(row, height, at, width(at));

@@ -160,9 +160,12 @@ mod tests {
                 let right = operand(&b, columns, depth, cases % 3 == 0);
                 let is_transposed = cases % 5 == 0;
                 let store = [Store::Set, Store::Add, Store::Subtract][cases % 3];
-                let place = |i: usize, j: usize| match is_transposed {
-                    true => j * rows + i,
-                    false => i * columns + j,
+                let place = |i: usize, j: usize| {
+                    if is_transposed {
+                        j * rows + i
+                    } else {
+                        i * columns + j
+                    }
                 };
                 let mut expected = vec![3.0; rows * columns];
                 for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {

@@ -67,9 +67,10 @@ impl<'a> Parser<'a> {
         }
         parts.operands.append(&mut initial);
         let line = self.cursor.line;
-        let applied = match self.accept_word("applies")? {
-            true => Some(self.applied()?),
-            false => None,
+        let applied = if self.accept_word("applies")? {
+            Some(self.applied()?)
+        } else {
+            None
         };
         self.expect_word("across")?;
         self.expect_word("dimensions")?;

@@ -16,10 +16,7 @@ impl<'a> Parser<'a> {
             starts.push(Attribute::Integer(p.integer()?));
             p.expect(':')?;
             limits.push(Attribute::Integer(p.integer()?));
-            let stride = match p.accept(':')? {
-                true => p.integer()?,
-                false => 1,
-            };
+            let stride = if p.accept(':')? { p.integer()? } else { 1 };
             strides.push(Attribute::Integer(stride));
             Ok(())
         })?;

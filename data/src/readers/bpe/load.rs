@@ -143,13 +143,13 @@ impl Metadata<'_> {
         let is_added = |id: usize| [CONTROL, USER_DEFINED].contains(&types[id]);
         let ids: HashMap<&str, u32> = (0..).zip(tokens).map(|(id, t)| (t.as_str(), id)).collect();
         let merges = Merges::new(&ids, strings(MERGES)?);
-        let pieces = tokens
-            .iter()
-            .enumerate()
-            .map(|(id, token)| match is_added(id) {
-                true => token.as_bytes().to_vec(),
-                false => bytes::of_token(token),
-            });
+        let pieces = tokens.iter().enumerate().map(|(id, token)| {
+            if is_added(id) {
+                token.as_bytes().to_vec()
+            } else {
+                bytes::of_token(token)
+            }
+        });
         let mut added: Vec<(String, u32)> = (0u32..)
             .zip(tokens)
             .filter(|(id, token)| is_added(*id as usize) && !token.is_empty())
@@ -200,12 +200,13 @@ impl Metadata<'_> {
         let Some(types) = types else {
             return Ok(vec![0; len]);
         };
-        match types.len() == len {
-            true => Ok(types),
-            false => Err(damaged(
+        if types.len() == len {
+            Ok(types)
+        } else {
+            Err(damaged(
                 self.file,
                 format_args!("has {} items in `{TYPES}`, but {len} tokens", types.len()),
-            )),
+            ))
         }
     }
 }

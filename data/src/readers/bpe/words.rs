@@ -60,9 +60,12 @@ impl PreTokenizer {
 
     /// Returns the length of the part that is split as by GPT-2.
     fn part(self, text: &str) -> usize {
-        let first = text.chars().next().map_or(0, |c| match c.is_numeric() {
-            true => c.len_utf8(),
-            false => text.find(char::is_numeric).unwrap_or(text.len()),
+        let first = text.chars().next().map_or(0, |c| {
+            if c.is_numeric() {
+                c.len_utf8()
+            } else {
+                text.find(char::is_numeric).unwrap_or(text.len())
+            }
         });
         match self {
             PreTokenizer::Gpt2 => text.len(),
@@ -88,9 +91,10 @@ fn word(text: &str) -> usize {
     let spaces = run(text, Class::Space);
     let last = text[..spaces].chars().next_back().map_or(0, char::len_utf8);
     // The last space belongs to the next word, unless there are no others.
-    match spaces == text.len() || spaces == last {
-        true => spaces,
-        false => spaces - last,
+    if spaces == text.len() || spaces == last {
+        spaces
+    } else {
+        spaces - last
     }
 }
 

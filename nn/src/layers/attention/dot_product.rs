@@ -136,9 +136,10 @@ pub fn dot_product_attention_weights(query: &Array, key: &Array, how: &Attention
     if let Some(mask) = seen(how, &full) {
         logits = where_(&mask, logits, finfo(dtype).min);
     }
-    let weights = match how.force_fp32_for_softmax {
-        true => logits.astype(DType::F32).softmax(-1),
-        false => logits.softmax(-1).astype(dtype),
+    let weights = if how.force_fp32_for_softmax {
+        logits.astype(DType::F32).softmax(-1)
+    } else {
+        logits.softmax(-1).astype(dtype)
     };
     match &how.dropout {
         Some(dropout) if dropout.rate != 0.0 => {

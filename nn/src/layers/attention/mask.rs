@@ -146,9 +146,10 @@ pub(super) fn within_reach(
     let queries = queries.expand_dims(&[-1]);
     let (before, after) = window.unwrap_or((usize::MAX, usize::MAX));
     let distance = |n: usize| i32::try_from(n).unwrap_or(i32::MAX);
-    let mut near = match is_causal {
-        true => queries.ge(keys),
-        false => (keys - &queries).le(distance(after)),
+    let mut near = if is_causal {
+        queries.ge(keys)
+    } else {
+        (keys - &queries).le(distance(after))
     };
     if window.is_some() {
         near = near.bitwise_and((queries - keys).le(distance(before)));

@@ -245,18 +245,17 @@ impl MultiHeadAttention {
             window: config.window.filter(|_| !self.decode),
             force_fp32_for_softmax: config.force_fp32_for_softmax,
         };
-        let (means, weights) = match with_weights {
-            false => (config.attention_fn.attend(&query, &key, &value, &how), None),
-            true => {
-                assert!(
-                    config.attention_fn.has_weights(),
-                    "MultiHeadAttention: {:?} does not compute the matrix of attention \
-                     weights\n  help: use AttentionFn::dot_product() to inspect weights",
-                    config.attention_fn
-                );
-                let weights = dot_product_attention_weights(&query, &key, &how);
-                (weigh(&weights, &query, &value, &how), Some(weights))
-            }
+        let (means, weights) = if !with_weights {
+            (config.attention_fn.attend(&query, &key, &value, &how), None)
+        } else {
+            assert!(
+                config.attention_fn.has_weights(),
+                "MultiHeadAttention: {:?} does not compute the matrix of attention \
+                 weights\n  help: use AttentionFn::dot_product() to inspect weights",
+                config.attention_fn
+            );
+            let weights = dot_product_attention_weights(&query, &key, &how);
+            (weigh(&weights, &query, &value, &how), Some(weights))
         };
         let means = self.within_cache(means, before.as_ref(), &key);
         (self.out.forward(&means), weights)
@@ -504,9 +503,10 @@ impl MultiHeadAttentionConfig {
             .kernel_init(init(&self.out_kernel_init, &self.kernel_init))
             .bias_init(init(&self.out_bias_init, &self.bias_init));
         let out = vars.child("out", |v| out.build([self.num_heads, size], v));
-        let rngs = match self.dropout_rate > 0.0 {
-            true => vars.fork_rng("dropout"),
-            false => None,
+        let rngs = if self.dropout_rate > 0.0 {
+            vars.fork_rng("dropout")
+        } else {
+            None
         };
         MultiHeadAttention {
             query,

@@ -30,9 +30,10 @@ pub enum QkNorm {
 
 impl From<bool> for QkNorm {
     fn from(normalize: bool) -> QkNorm {
-        match normalize {
-            false => QkNorm::None,
-            true => QkNorm::LayerNorm,
+        if !normalize {
+            QkNorm::None
+        } else {
+            QkNorm::LayerNorm
         }
     }
 }

@@ -159,9 +159,10 @@ impl RotaryEmbedding {
             }
         };
         let size = x.shape()[rank - 1];
-        let whole = match size == self.dim {
-            true => rotated,
-            false => concatenate(&[rotated, wide.slice_in_dim(self.dim, size, 1, -1)], -1),
+        let whole = if size == self.dim {
+            rotated
+        } else {
+            concatenate(&[rotated, wide.slice_in_dim(self.dim, size, 1, -1)], -1)
         };
         whole.astype(x.dtype())
     }

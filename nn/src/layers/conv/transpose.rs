@@ -150,9 +150,10 @@ impl ConvTransposeConfig {
             let period = periods[d - 1] as isize;
             let missing = (period - y.shape()[d] as isize).rem_euclid(2 * period) as usize;
             let (less, more) = (missing / 2, missing.div_ceil(2));
-            widths[d] = match self.transpose_kernel {
-                true => (less, more),
-                false => (more, less),
+            widths[d] = if self.transpose_kernel {
+                (less, more)
+            } else {
+                (more, less)
             };
         }
         let mut y = y.pad(&widths, 0);
@@ -175,9 +176,10 @@ impl ConvTransposeConfig {
         let mut kernel = self.for_axes("kernel_size", &self.kernel_size);
         self.for_axes("strides", &self.strides);
         self.for_axes("kernel_dilation", &self.kernel_dilation);
-        kernel.extend(match self.transpose_kernel {
-            true => [self.features, in_features],
-            false => [in_features, self.features],
+        kernel.extend(if self.transpose_kernel {
+            [self.features, in_features]
+        } else {
+            [in_features, self.features]
         });
         let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &[self.features]);
         ConvTranspose {

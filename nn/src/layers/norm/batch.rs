@@ -119,20 +119,19 @@ impl BatchNorm {
         let axes: Vec<usize> = (0..x.ndim()).filter(|a| !features.contains(a)).collect();
         let (scale, bias) = (self.scale.as_ref(), self.bias.as_ref());
         let normalization = self.config.normalization(&axes, &features, scale, bias);
-        let (mean, var) = match use_running_average.unwrap_or(self.use_running_average.0) {
-            true => (self.mean.value().clone(), self.var.value().clone()),
-            false => {
-                let (mean, var) = normalization.statistics(x, &axes, mask, true);
-                let momentum = self.config.momentum;
-                let kept = |old: &BatchStat, new: &Array| {
-                    let sum = &*wide(old.value()) * momentum + &*wide(new) * (1.0 - momentum);
-                    sum.astype(promote_types(old.dtype(), new.dtype()))
-                };
-                let (running_mean, running_var) = (kept(&self.mean, &mean), kept(&self.var, &var));
-                self.mean.set(running_mean);
-                self.var.set(running_var);
-                (mean, var)
-            }
+        let (mean, var) = if use_running_average.unwrap_or(self.use_running_average.0) {
+            (self.mean.value().clone(), self.var.value().clone())
+        } else {
+            let (mean, var) = normalization.statistics(x, &axes, mask, true);
+            let momentum = self.config.momentum;
+            let kept = |old: &BatchStat, new: &Array| {
+                let sum = &*wide(old.value()) * momentum + &*wide(new) * (1.0 - momentum);
+                sum.astype(promote_types(old.dtype(), new.dtype()))
+            };
+            let (running_mean, running_var) = (kept(&self.mean, &mean), kept(&self.var, &var));
+            self.mean.set(running_mean);
+            self.var.set(running_var);
+            (mean, var)
         };
         normalization.of(x, &mean, &var)
     }
@@ -147,9 +146,10 @@ impl BatchNormConfig {
     pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> BatchNorm {
         let vars = &mut vars.into();
         let features = [num_features];
-        let kept_in = match self.force_float32_reductions {
-            true => DType::F32,
-            false => self.param_dtype,
+        let kept_in = if self.force_float32_reductions {
+            DType::F32
+        } else {
+            self.param_dtype
         };
         BatchNorm {
             mean: vars.variable("mean", || Array::zeros(&features, kept_in)),

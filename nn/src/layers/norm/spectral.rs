@@ -238,9 +238,10 @@ where
             }
             let collection = self.collection_name;
             let [u_name, sigma_name] = ["u", "sigma"].map(|what| format!("{path}/{what}"));
-            let key = match scope.has_variable(collection, &u_name) {
-                true => None,
-                false => Some(scope.make_rng("params")),
+            let key = if scope.has_variable(collection, &u_name) {
+                None
+            } else {
+                Some(scope.make_rng("params"))
             };
             let u = scope.variable(collection, &u_name, || {
                 let key = key.expect("a key for a new variable");

@@ -31,9 +31,10 @@ fn signed(axes: &[usize]) -> Vec<isize> {
 
 /// Returns `|x|²` of each element.
 fn abs_sq(x: &Array) -> Array {
-    match x.dtype().is_complex() {
-        true => x.real().square() + x.imag().square(),
-        false => x.square(),
+    if x.dtype().is_complex() {
+        x.real().square() + x.imag().square()
+    } else {
+        x.square()
     }
 }
 

@@ -209,10 +209,7 @@ pub(super) fn go<C: RNNCell>(
         inputs.aval()
     );
     let batch_dims = inputs.ndim() - features - 1;
-    let time = match options.time_major {
-        true => 0,
-        false => batch_dims,
-    };
+    let time = if options.time_major { 0 } else { batch_dims };
     let lengths = seq_lengths.as_ref();
     if let Some(lengths) = lengths {
         let mut batch = inputs.shape()[..=batch_dims].to_vec();
@@ -220,9 +217,10 @@ pub(super) fn go<C: RNNCell>(
         expect_lengths(lengths, &batch, inputs.shape()[time], &inputs);
     }
     let flip = |x: &Array| flip_sequences(x, lengths, batch_dims, options.time_major);
-    let xs = match options.reverse {
-        true => flip(&inputs),
-        false => inputs,
+    let xs = if options.reverse {
+        flip(&inputs)
+    } else {
+        inputs
     };
     let xs = xs.move_axis(time as isize, 0);
     let carry =
@@ -244,9 +242,10 @@ pub(super) fn go<C: RNNCell>(
         }
     };
     let outputs = outputs.move_axis(0, time as isize);
-    match options.reverse && options.keep_order {
-        true => (carry, flip(&outputs)),
-        false => (carry, outputs),
+    if options.reverse && options.keep_order {
+        (carry, flip(&outputs))
+    } else {
+        (carry, outputs)
     }
 }
 

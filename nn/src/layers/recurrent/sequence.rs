@@ -27,10 +27,7 @@ pub fn flip_sequences(
     num_batch_dims: usize,
     time_major: bool,
 ) -> Array {
-    let time = match time_major {
-        true => 0,
-        false => num_batch_dims,
-    };
+    let time = if time_major { 0 } else { num_batch_dims };
     assert!(
         inputs.ndim() > num_batch_dims,
         "flip_sequences: the input is {}, expected {num_batch_dims} batch axes and a time axis",

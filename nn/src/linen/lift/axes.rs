@@ -205,9 +205,12 @@ impl Lifted {
 
     /// Splits the streams that are split into one key per step or batch element.
     pub fn split_streams(&self, streams: &Streams, size: usize) -> Streams {
-        streams.map(|name, key: &Key| match self.splits(name) {
-            true => key.split_array(&[size]),
-            false => key.clone(),
+        streams.map(|name, key: &Key| {
+            if self.splits(name) {
+                key.split_array(&[size])
+            } else {
+                key.clone()
+            }
         })
     }
 

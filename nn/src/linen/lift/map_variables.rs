@@ -122,17 +122,19 @@ impl<A: Tree, O: Tree, M: Module<A, O>> Module<A, O> for MapVariables<M> {
             mapped = mapped.joined_with((self.change_out)(made));
         }
         let seen = (self.change_in)(mapped);
-        let mutable = match comes_out {
-            true => all,
-            false => all.and(&self.mapped.not()),
+        let mutable = if comes_out {
+            all
+        } else {
+            all.and(&self.mapped.not())
         };
         let variables = others.joined_with(seen);
         let call = |scope: &mut Scope| self.module.call(scope, args);
         let (out, changed) = pack.call(variables, streams, &mutable, call);
         let (kept, rest) = changed.split(&self.mapped);
-        let changed = match comes_out {
-            true => rest.joined_with((self.change_out)(kept)),
-            false => rest,
+        let changed = if comes_out {
+            rest.joined_with((self.change_out)(kept))
+        } else {
+            rest
         };
         pack.publish(scope, &changed);
         out

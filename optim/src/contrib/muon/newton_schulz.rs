@@ -150,9 +150,10 @@ pub fn orthogonalize_via_newton_schulz(
 
 /// Returns the conjugate transpose of each matrix.
 fn adjoint(x: &Array) -> Array {
-    match x.dtype().is_complex() {
-        true => x.matrix_transpose().conj(),
-        false => x.matrix_transpose(),
+    if x.dtype().is_complex() {
+        x.matrix_transpose().conj()
+    } else {
+        x.matrix_transpose()
     }
 }
 

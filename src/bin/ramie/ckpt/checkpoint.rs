@@ -88,9 +88,10 @@ impl Checkpoint {
         };
         let mut all = Vec::new();
         for item in step.items() {
-            let of_item = match item.is_tree() {
-                true => parts::of_tree(pytree::metadata(item.reader().folder())?),
-                false => files(item)?,
+            let of_item = if item.is_tree() {
+                parts::of_tree(pytree::metadata(item.reader().folder())?)
+            } else {
+                files(item)?
             };
             all.extend(of_item.into_iter().map(|part| Part {
                 path: step.path_in(item, &part.path),
@@ -194,9 +195,10 @@ fn file(item: &OrbaxItem, name: &str) -> Result<What, Box<dyn Error>> {
         return Ok(What::Other(format!("a file of {size} bytes")));
     }
     let Ok(text) = String::from_utf8(item.reader().read(name)?) else {
-        return match json {
-            true => Err(format!("{}: is not JSON: it is not UTF-8", path.display()).into()),
-            false => Ok(What::Other(format!("a file of {size} bytes"))),
+        return if json {
+            Err(format!("{}: is not JSON: it is not UTF-8", path.display()).into())
+        } else {
+            Ok(What::Other(format!("a file of {size} bytes")))
         };
     };
     // Python's JSON may contain numbers such as NaN, which `Metrics` supports.

@@ -113,8 +113,9 @@ fn numbers(array: &Array) -> Result<Vec<(f64, f64)>, Box<dyn Error>> {
         .chunks_exact(8)
         .map(|b| f64::from_ne_bytes(b.try_into().unwrap_or_default()))
         .collect();
-    Ok(match complex {
-        true => numbers.chunks_exact(2).map(|z| (z[0], z[1])).collect(),
-        false => numbers.into_iter().map(|x| (x, 0.0)).collect(),
+    Ok(if complex {
+        numbers.chunks_exact(2).map(|z| (z[0], z[1])).collect()
+    } else {
+        numbers.into_iter().map(|x| (x, 0.0)).collect()
     })
 }

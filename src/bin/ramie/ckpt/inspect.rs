@@ -80,9 +80,10 @@ fn facts(
             if !names.is_empty() {
                 facts.push(fact("items", names.join(", ")));
             }
-            let checked = match folder.reader().is_checked() {
-                true => "of every file",
-                false => "only those of the format",
+            let checked = if folder.reader().is_checked() {
+                "of every file"
+            } else {
+                "only those of the format"
             };
             facts.push(fact("checksums", checked.into()));
         }

@@ -143,9 +143,12 @@ pub(crate) fn of_dict(dict: &StateDict) -> Vec<Part> {
 }
 
 fn collect(dict: &StateDict, path: String, parts: &mut Vec<Part>) {
-    let below = |name: &str| match path.is_empty() {
-        true => name.to_owned(),
-        false => format!("{path}.{name}"),
+    let below = |name: &str| {
+        if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        }
     };
     let what = match dict {
         StateDict::Dict(entries) if !entries.is_empty() => {

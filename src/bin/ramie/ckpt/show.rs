@@ -21,9 +21,10 @@ pub(crate) fn run(one: &One, values: Option<&str>) -> Result<(), Box<dyn Error>>
     writeln!(out, "{path} ({format}{step})\n")?;
     let mut rows = Vec::new();
     for part in &parts {
-        let bytes = match part.is_array() {
-            true => text::bytes(part.what.bytes()),
-            false => String::new(),
+        let bytes = if part.is_array() {
+            text::bytes(part.what.bytes())
+        } else {
+            String::new()
         };
         let sharding = part.sharding.clone().unwrap_or_default();
         rows.push(vec![
@@ -34,9 +35,10 @@ pub(crate) fn run(one: &One, values: Option<&str>) -> Result<(), Box<dyn Error>>
         ]);
     }
     let head = ["PATH", "TYPE", "BYTES", "SHARDING"];
-    let head = match parts.iter().all(|part| part.sharding.is_none()) {
-        true => &head[..3],
-        false => &head,
+    let head = if parts.iter().all(|part| part.sharding.is_none()) {
+        &head[..3]
+    } else {
+        &head
     };
     write!(out, "{}", text::table(head, &rows, &[2]))?;
     let arrays = parts.iter().filter(|part| part.is_array());

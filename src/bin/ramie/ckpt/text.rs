@@ -118,9 +118,10 @@ pub(crate) fn table(head: &[&str], rows: &[Vec<String>], right: &[usize]) -> Str
     for row in all() {
         let mut line = String::new();
         for (c, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            match right.contains(&c) {
-                true => line.push_str(&format!("{cell:>width$}  ")),
-                false => line.push_str(&format!("{cell:<width$}  ")),
+            if right.contains(&c) {
+                line.push_str(&format!("{cell:>width$}  "))
+            } else {
+                line.push_str(&format!("{cell:<width$}  "))
             }
         }
         text.push_str(line.trim_end());

@@ -61,14 +61,15 @@ impl Primitive for Eigh {
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         ctx.traced("eigh", args, |args| {
             let a = &args[0];
-            let (half, rest) = match self.lower {
-                true => (a.tril(0), a.tril(-1)),
-                false => (a.triu(0), a.triu(1)),
+            let (half, rest) = if self.lower {
+                (a.tril(0), a.tril(-1))
+            } else {
+                (a.triu(0), a.triu(1))
             };
-            let half = match a.dtype().is_complex() {
-                // The diagonal of a Hermitian matrix is real; its imaginary part is ignored.
-                true => &rest + diagonal_matrices(&typed_as(&diagonals(a).real(), a)),
-                false => half,
+            let half = if a.dtype().is_complex() {
+                &rest + diagonal_matrices(&typed_as(&diagonals(a).real(), a))
+            } else {
+                half
             };
             diagonalize(&(half + adjoint(&rest)))
         })

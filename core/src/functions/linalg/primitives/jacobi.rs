@@ -133,9 +133,10 @@ pub(super) fn or_nan(x: &Array, finite: &Array) -> Array {
         0 => finite.clone(),
         _ => finite.squeeze(&[-1]),
     };
-    let nan = match x.dtype().is_complex() {
-        true => Array::scalar(Complex::new(f64::NAN, f64::NAN), x.dtype()),
-        false => Array::scalar(f64::NAN, x.dtype()),
+    let nan = if x.dtype().is_complex() {
+        Array::scalar(Complex::new(f64::NAN, f64::NAN), x.dtype())
+    } else {
+        Array::scalar(f64::NAN, x.dtype())
     };
     where_(&finite, x, nan)
 }

@@ -120,9 +120,10 @@ fn blocked(a: &Array) -> Vec<Array> {
         }
         a = crate::concatenate(&[done, crate::concatenate(&blocks, -1)], -2);
     }
-    let pivots = match pivots.is_empty() {
-        true => Array::zeros(&[batch, &[0]].concat(), DType::I32),
-        false => crate::concatenate(&pivots, -1),
+    let pivots = if pivots.is_empty() {
+        Array::zeros(&[batch, &[0]].concat(), DType::I32)
+    } else {
+        crate::concatenate(&pivots, -1)
     };
     vec![a, pivots, permutation]
 }
@@ -130,9 +131,10 @@ fn blocked(a: &Array) -> Vec<Array> {
 /// Returns the magnitudes by which pivots are chosen; for complex numbers, as in LAPACK, the sums
 /// of the magnitudes of their parts.
 fn pivot_size(x: &Array) -> Array {
-    match x.dtype().is_complex() {
-        true => x.real().abs() + x.imag().abs(),
-        false => x.abs(),
+    if x.dtype().is_complex() {
+        x.real().abs() + x.imag().abs()
+    } else {
+        x.abs()
     }
 }
 

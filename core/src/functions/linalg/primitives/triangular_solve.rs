@@ -81,18 +81,21 @@ impl TriangularSolve {
     /// of its two products first.
     fn tangent_of_a(&self, a: &Array, a_dot: &Array, x: &Array) -> Array {
         let outside = isize::from(self.unit_diagonal);
-        let a_dot = match self.lower {
-            true => a_dot.tril(-outside),
-            false => a_dot.triu(outside),
+        let a_dot = if self.lower {
+            a_dot.tril(-outside)
+        } else {
+            a_dot.triu(outside)
         };
         let a_dot = -&a_dot;
-        let a_dot = match self.transpose_a {
-            true => transposed(&a_dot),
-            false => a_dot,
+        let a_dot = if self.transpose_a {
+            transposed(&a_dot)
+        } else {
+            a_dot
         };
-        let a_dot = match self.conjugate_a {
-            true => a_dot.conj(),
-            false => a_dot,
+        let a_dot = if self.conjugate_a {
+            a_dot.conj()
+        } else {
+            a_dot
         };
         let inverse = |b: &Array| triangular_solve(a, b, *self);
         let &[.., rows, columns] = x.shape() else {

@@ -72,13 +72,15 @@ fn help_to_vary(a: &Seen, b: &Seen, of: [&str; 2]) -> Option<String> {
     })?;
     let (x, y) = (x.aval().varying_set(), y.aval().varying_set());
     let missing = y.without(x.as_slice());
-    let (whose, axes) = match missing.is_empty() {
-        false => (of[0], missing),
-        true => (of[1], x.without(y.as_slice())),
+    let (whose, axes) = if !missing.is_empty() {
+        (of[0], missing)
+    } else {
+        (of[1], x.without(y.as_slice()))
     };
-    let place = match path.is_empty() {
-        true => String::new(),
-        false => format!(" at `{path}`"),
+    let place = if path.is_empty() {
+        String::new()
+    } else {
+        format!(" at `{path}`")
     };
     Some(format!(
         "apply `pvary(.., {:?})` to {whose}{place}: one varies over these mesh axes, the other \

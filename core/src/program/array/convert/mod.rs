@@ -188,9 +188,10 @@ impl Array {
 
 /// Returns the `help:` text for reading elements as another dtype.
 fn remedy(from: DType, to: DType) -> String {
-    match from.is_complex() && !to.is_complex() {
-        true => error::TAKE_A_PART.into(),
-        false => format!("convert first: x.astype(DType::{to:?})"),
+    if from.is_complex() && !to.is_complex() {
+        error::TAKE_A_PART.into()
+    } else {
+        format!("convert first: x.astype(DType::{to:?})")
     }
 }
 

@@ -23,9 +23,10 @@ impl Histogram {
         let fold = |f: fn(f64, f64) -> f64| values.iter().copied().reduce(f).unwrap_or(0.0);
         let (min, max) = (fold(f64::min), fold(f64::max));
         // If all values are equal, use one bucket around them.
-        let (start, width, buckets) = match max > min {
-            true => (min, (max - min) / buckets as f64, buckets),
-            false => (min - 0.5, 1.0, 1),
+        let (start, width, buckets) = if max > min {
+            (min, (max - min) / buckets as f64, buckets)
+        } else {
+            (min - 0.5, 1.0, 1)
         };
         let mut counts = vec![0.0; buckets];
         for value in &values {
