@@ -243,7 +243,6 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn programs_are_kept_and_damage_is_found() {
@@ -295,6 +294,7 @@ mod tests {
     #[test]
     fn files_and_folders_are_for_this_user_alone() {
         use std::os::unix::fs::PermissionsExt;
+        use std::path::Path;
         let folder = tempfile::tempdir().expect("a temporary folder");
         let inner = folder.path().join("a/compiled");
         let cache = Cache::at(&inner, 1 << 20);
