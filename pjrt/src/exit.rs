@@ -14,6 +14,9 @@ static FUNCTIONS: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
 /// Registers a function to be called when the process exits: when `main` returns or panics, and
 /// at [`std::process::exit`], on the thread that ends the process.
 ///
+/// On Windows, [`std::process::exit`] stops all threads and calls no functions. There, return an
+/// [`ExitCode`](std::process::ExitCode) from `main` instead.
+///
 /// Functions run in reverse order of registration, before the exit waits for unfinished programs
 /// of the clients that existed at the registration. They do not run if the process aborts or is
 /// killed by a signal. An exit inside a callback does not wait.

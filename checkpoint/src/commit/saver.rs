@@ -171,7 +171,9 @@ impl SaveOptions {
 /// Dropping a saver waits for its save. When the process exits normally (`main` returns or panics,
 /// or [`std::process::exit`] is called), it waits for all saves, including those of savers in
 /// statics, of leaked savers and of other threads. Errors that were never returned are printed to
-/// stderr. After an abort or a kill, the last committed checkpoint is intact.
+/// stderr. After an abort or a kill, the last committed checkpoint is intact. On Windows,
+/// [`std::process::exit`] does not wait: drop the saver, or call
+/// [`wait_until_finished`](Saver::wait_until_finished) first.
 ///
 /// ```
 /// use ramie_checkpoint::commit::{SaveOptions, Saver, SaverOptions};
