@@ -12,12 +12,6 @@ SIDES = COMPARED | OTHERS
 JAX = ("jax_plugin", "jax_jaxlib")
 STEPS = ("scalar", "xor", "digits", "cnn", "gpt", "gpt2", "lstm", "sample",
          "leaves_10", "leaves_100", "leaves_1000", "leaves_10000")
-# Target ratios to the better of JAX's clients, by field and workload.
-TARGETS = {"median_s": {"scalar": 0.15, "xor": 0.15, "digits": 0.5, "cnn": 0.28, "gpt": 0.48, "lstm": 0.5, "sample": 0.6,
-                        "leaves_10": 0.15, "leaves_100": 0.15, "leaves_1000": 0.15, "leaves_10000": 0.15, "trace": 0.2},
-           "trace_lower_s": dict.fromkeys(STEPS, 0.2), "compile_s": dict.fromkeys(STEPS, 0.1), "peak_rss_mb": {"gpt": 0.4}}
-# Targets in seconds and megabytes.
-LIMITS = {"median_s": {"gpt2": 1.0, "first_step": 0.03}, "empty_cache_s": {"first_step": 0.06}, "peak_rss_mb": {"digits": 60}}
 
 
 def duration(seconds):
@@ -96,15 +90,6 @@ class Run:
         values = self.ratios(workload, field, sides)
         return spread(values, ratio) if values else ""
 
-    def targets(self, workload, field):
-        """Returns two cells: the ratio to JAX, and whether the medians are within the targets."""
-        form = megabytes if field.endswith("_mb") else duration
-        checks = [(self.ratios(workload, field, JAX), TARGETS.get(field, {}), "{:g}".format),
-                  (self.rounds(workload, "ramie", field).values(), LIMITS.get(field, {}), form)]
-        said = [f"≤ {shown(limits[workload])}, " + ("met" if statistics.median(values) <= limits[workload] else "not met")
-                for values, limits, shown in checks if values and workload in limits]
-        return [self.ratio(workload, field), "; ".join(said)]
-
     def gflops(self):
         """Returns the best rate and its line."""
         best = max((line for line in self.lines if "gflops" in line), key=lambda line: line["gflops"], default=None)
@@ -124,8 +109,8 @@ def table(head, rows):
 
 
 def step_table(run):
-    head = ["workload", *(SIDES[s] for s in run.compared), "ratio", "target", *(SIDES[s] for s in run.others)]
-    rows = [[f"`{w}`", *(run.cell(w, s, "median_s") for s in run.compared), *run.targets(w, "median_s"),
+    head = ["workload", *(SIDES[s] for s in run.compared), "ratio", *(SIDES[s] for s in run.others)]
+    rows = [[f"`{w}`", *(run.cell(w, s, "median_s") for s in run.compared), run.ratio(w, "median_s"),
              *(run.cell(w, s, "median_s") for s in run.others)] for w in STEPS if run.has(w)]
     if run.others:
         head.append("ratio to the faster" if len(run.others) > 1 else "ratio")
@@ -158,18 +143,18 @@ def limit_table(run):
 def start_table(run):
     rows = []
     for field, what in (("trace_lower_s", "trace and lower"), ("compile_s", "compile")):
-        rows += [[f"{what} `{w}`", *(run.cell(w, s, field) for s in run.compared), *run.targets(w, field)]
+        rows += [[f"{what} `{w}`", *(run.cell(w, s, field) for s in run.compared), run.ratio(w, field)]
                  for w in STEPS if run.has(w)]
     if run.has("trace"):
         rows.append(["trace and lower 24 layers of 1,024 (`trace`)",
-                     *(run.cell("trace", s, "median_s") for s in run.compared), *run.targets("trace", "median_s")])
+                     *(run.cell("trace", s, "median_s") for s in run.compared), run.ratio("trace", "median_s")])
     if run.has("first_step"):
         for field, what in (("median_s", "warm"), ("empty_cache_s", "cold")):
             rows.append([f"process start to first `digits` step, {what}",
-                         *(run.cell("first_step", s, field) for s in run.compared), *run.targets("first_step", field)])
+                         *(run.cell("first_step", s, field) for s in run.compared), run.ratio("first_step", field)])
     text = "\n" + start_of_others(run) if run.others and run.has("first_step") else ""
     return ("### Before the first step\n\n"
-            + table(["", *(SIDES[s] for s in run.compared), "ratio", "target"], rows) + text)
+            + table(["", *(SIDES[s] for s in run.compared), "ratio"], rows) + text)
 
 
 def start_of_others(run):
@@ -181,9 +166,9 @@ def start_of_others(run):
 
 def memory_table(run):
     rows = [[f"`{w}`", *(run.cell(w, s, "peak_rss_mb", megabytes) for s in run.compared),
-             *run.targets(w, "peak_rss_mb"), *(run.cell(w, s, "peak_rss_mb", megabytes) for s in run.others)]
+             run.ratio(w, "peak_rss_mb"), *(run.cell(w, s, "peak_rss_mb", megabytes) for s in run.others)]
             for w in STEPS if run.has(w)]
-    head = ["workload", *(SIDES[s] for s in run.compared), "ratio", "target", *(SIDES[s] for s in run.others)]
+    head = ["workload", *(SIDES[s] for s in run.compared), "ratio", *(SIDES[s] for s in run.others)]
     return "### Peak memory\n\n" + table(head, rows)
 
 
