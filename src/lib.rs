@@ -235,6 +235,10 @@ pub mod __private {
 mod documents {
     #[doc = include_str!("../README.md")]
     struct Readme;
+    #[doc = include_str!("../docs/settings.md")]
+    struct Settings;
+    #[doc = include_str!("../docs/tool.md")]
+    struct Tool;
     #[cfg(feature = "plots")]
     #[doc = include_str!("../docs/plots.md")]
     struct Plots;

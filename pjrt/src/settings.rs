@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_documented() {
-        let documents = ["README.md", "docs/scaling.md"].map(|name| {
+        let documents = ["docs/settings.md", "docs/scaling.md"].map(|name| {
             let path = format!("{}/../{name}", env!("CARGO_MANIFEST_DIR"));
             std::fs::read_to_string(path).expect("the document")
         });
