@@ -1,6 +1,6 @@
 //! Evaluation of functions of large batches, one microbatch at a time (`optax.microbatching`).
 
-use crate::wide::{wide, wide_dtype};
+use crate::base::wide::{wide, wide_dtype};
 use ramie_core::tree::{self, Tree};
 use ramie_core::{Array, DType, Objective, eval_shape, fori_loop, value_and_grad, vmap};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Functions made differentiable by random perturbations (`optax.perturbations`).
 
+use crate::base::wide::wide;
 use crate::tree;
-use crate::wide::wide;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, State, vmap};
 

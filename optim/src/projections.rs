@@ -1,8 +1,8 @@
 //! Projections of parameters onto sets (`optax.projections`). They are computed in at least `f32` and
 //! have the dtypes of the parameters.
 
-use crate::flatten::apart;
-use crate::wide::{wide_state, widely};
+use crate::base::wide::{wide_state, widely};
+use crate::transforms::flatten::apart;
 use crate::{Hyperparam, tree};
 use ramie_core::{Array, Descending, IntoArray, State, concatenate, cond, where_};
 

@@ -1,7 +1,7 @@
 //! Gradient descent and its variants.
 
-use crate::momentum::trace_if;
-use crate::options::options;
+use crate::base::options::options;
+use crate::transforms::momentum::trace_if;
 use crate::{
     PolyakVariant, ScaleByPolyak, ScaleByRprop, add_noise, chain, scale, scale_by_learning_rate,
 };

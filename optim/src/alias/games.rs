@@ -1,6 +1,6 @@
 //! Optimizers for games, where gradient descent tends to cycle.
 
-use crate::options::options;
+use crate::base::options::options;
 use crate::{
     Hyperparam, ScaleByAdam, ScaleByOptimisticGradient, Scaled, Schedule, chain,
     scale_by_learning_rate, scale_by_optimistic_gradient,

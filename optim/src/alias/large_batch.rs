@@ -1,7 +1,7 @@
 //! Optimizers that scale the update of each array by the norm of its parameter.
 
-use crate::decay::decay;
-use crate::options::{Predicate, options};
+use crate::base::options::{Predicate, options};
+use crate::transforms::decay::decay;
 use crate::{
     ScaleByNovograd, Schedule, Trace, add_decayed_weights, chain, masked, scale_by_adam,
     scale_by_learning_rate, scale_by_trust_ratio,

@@ -1,7 +1,7 @@
 //! Quasi-Newton methods.
 
-use crate::given::Given;
-use crate::options::options;
+use crate::base::given::Given;
+use crate::base::options::options;
 use crate::{
     GradientTransformation, InitialGuess, ScaleByLbfgs, chain, scale, scale_by_learning_rate,
     scale_by_zoom_linesearch,

@@ -1,6 +1,6 @@
 //! Optimizers that use the signs of gradients.
 
-use crate::options::options;
+use crate::base::options::options;
 use crate::{
     ScaleByLion, Scaled, Schedule, chain, ema, scale_by_learning_rate, scale_by_lion, scale_by_sign,
 };

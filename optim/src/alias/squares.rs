@@ -1,10 +1,10 @@
 //! Optimizers that divide by the magnitude of past gradients.
 
-use crate::decay::decay;
-use crate::given::Given;
-use crate::momentum::trace_if;
-use crate::options::options;
-use crate::scale::scale_by_rate;
+use crate::base::given::Given;
+use crate::base::options::options;
+use crate::transforms::decay::decay;
+use crate::transforms::momentum::trace_if;
+use crate::transforms::scale::scale_by_rate;
 use crate::{
     GradientTransformation, ScaleByAdadelta, ScaleByFactoredRms, ScaleByRms, ScaleByRss,
     ScaleByStddev, Scaled, Schedule, chain, clip_by_block_rms, ema, scale, scale_by_learning_rate,

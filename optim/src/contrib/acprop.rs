@@ -1,8 +1,8 @@
 //! ACProp: asynchronous, centered proximation.
 
-use crate::belief::{ScaleByBeliefState, belief_init};
-use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
-use crate::options::options;
+use crate::base::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
+use crate::base::options::options;
+use crate::transforms::belief::{ScaleByBeliefState, belief_init};
 use crate::{GradientTransformation, Scaled, Schedule, safe_increment, tree};
 use ramie_core::where_;
 

@@ -1,8 +1,8 @@
 //! AdEMAMix: a fast and a slow mean of gradients.
 
-use crate::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
+use crate::base::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
 use crate::{GradientTransformation, Scaled, Schedule, tree};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;

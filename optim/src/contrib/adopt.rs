@@ -1,9 +1,9 @@
 //! ADOPT: Adam that divides before it averages.
 
-use crate::adam::ScaleByAdamState;
-use crate::moments::{update_moment, update_moment_per_elem_norm};
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
+use crate::base::moments::{update_moment, update_moment_per_elem_norm};
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
+use crate::transforms::adam::ScaleByAdamState;
 use crate::{GradientTransformation, Hyperparam, Scaled, Schedule, tree};
 use ramie_core::where_;
 

@@ -1,9 +1,9 @@
 //! COCOB: step sizes from coin betting on the direction of gradients.
 
-use crate::decay::decay;
-use crate::extra_args::expect_params;
-use crate::options::options;
-use crate::scale::scale_by_rate;
+use crate::base::extra_args::expect_params;
+use crate::base::options::options;
+use crate::transforms::decay::decay;
+use crate::transforms::scale::scale_by_rate;
 use crate::{GradientTransformation, chain, tree};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;

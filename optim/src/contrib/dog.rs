@@ -1,8 +1,8 @@
 //! Step sizes from the distance to the initial parameters, for all parameters together.
 
-use crate::extra_args::expect_params;
-use crate::options::{Predicate, options};
-use crate::wide::number_dtype;
+use crate::base::extra_args::expect_params;
+use crate::base::options::{Predicate, options};
+use crate::base::wide::number_dtype;
 use crate::{
     GradientTransformation, Hyperparam, Schedule, chain, identity, scale_by_learning_rate, tree,
 };
@@ -90,7 +90,7 @@ options! {
 /// Returns weight decay if there is a strength, otherwise the identity.
 fn maybe_decay(strength: Option<Hyperparam>, mask: Option<Predicate>) -> GradientTransformation {
     match strength {
-        Some(strength) => crate::decay::decay(Schedule::from(strength), mask),
+        Some(strength) => crate::transforms::decay::decay(Schedule::from(strength), mask),
         None => identity(),
     }
 }

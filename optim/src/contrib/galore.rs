@@ -1,8 +1,8 @@
 //! GaLore: optimizers on low-rank projections of gradients.
 
 use super::dimension_numbers::{DimensionNumbers, Matrices};
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
 use crate::{GradientTransformation, OptState, Scaled, Schedule, scale_by_adam};
 use ramie_core::linalg::svd;
 use ramie_core::{Array, DType, State, cond};

@@ -1,9 +1,9 @@
 //! Optimizers that estimate their learning rate: Prodigy and D-Adaptation.
 
-use crate::extra_args::expect_params;
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
-use crate::wide::number_dtype;
+use crate::base::extra_args::expect_params;
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
+use crate::base::wide::number_dtype;
 use crate::{GradientTransformation, Hyperparam, tree};
 use ramie_core::{Array, IntoArray, State, where_};
 use ramie_derive::Tree;

@@ -1,8 +1,8 @@
 //! MADGRAD: dual averaging with adaptive steps.
 
-use crate::extra_args::expect_params;
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
+use crate::base::extra_args::expect_params;
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
 use crate::{GradientTransformation, add_decayed_weights, chain};
 use ramie_core::{Array, DType, IntoArray, State};
 use ramie_derive::Tree;

@@ -1,9 +1,9 @@
 //! Mechanic: learns a factor for the steps of another optimizer.
 
-use crate::extra_args::expect_params;
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
-use crate::wide::number_dtype;
+use crate::base::extra_args::expect_params;
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
+use crate::base::wide::number_dtype;
 use crate::{ExtraArgs, GradientTransformation, OptState, tree};
 use ramie_core::{Array, DType, IntoArray, State, where_};
 use ramie_derive::Tree;

@@ -1,9 +1,9 @@
 //! MoMo: momentum with a learning rate computed from a lower bound of the loss.
 
-use crate::extra_args::expect_params;
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
-use crate::wide::number_dtype;
+use crate::base::extra_args::expect_params;
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
+use crate::base::wide::number_dtype;
 use crate::{ExtraArgs, GradientTransformation, Hyperparam, tree};
 use ramie_core::{Array, IntoArray, State, where_};
 use ramie_derive::Tree;

@@ -1,8 +1,8 @@
 //! Learning rates that shrink when the objective stops improving.
 
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
-use crate::wide::{highest_number_dtype, number_dtype};
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
+use crate::base::wide::{highest_number_dtype, number_dtype};
 use crate::{ExtraArgs, GradientTransformation};
 use ramie_core::{Array, where_};
 use ramie_derive::Tree;

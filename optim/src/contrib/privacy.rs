@@ -1,8 +1,8 @@
 //! Differentially private gradients.
 
-use crate::given::check_numbers;
-use crate::momentum::trace_if;
-use crate::options::options;
+use crate::base::given::check_numbers;
+use crate::base::options::options;
+use crate::transforms::momentum::trace_if;
 use crate::{
     GradientTransformation, chain, per_example_global_norm_clip, scale_by_learning_rate, tree,
 };

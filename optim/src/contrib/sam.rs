@@ -1,10 +1,10 @@
 //! Sharpness-aware minimization.
 
-use crate::extra_args::expect_params;
-use crate::lookahead::SyncPeriod;
-use crate::numerics::count_zero;
-use crate::options::options;
-use crate::wide::{into_wide, wide_state};
+use crate::base::extra_args::expect_params;
+use crate::base::numerics::count_zero;
+use crate::base::options::options;
+use crate::base::wide::{into_wide, wide_state};
+use crate::transforms::lookahead::SyncPeriod;
 use crate::{ExtraArgs, GradientTransformation, OptState, apply_updates, tree};
 use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;

@@ -1,9 +1,9 @@
 //! Schedule-free training: averages of iterates instead of schedules.
 
-use crate::extra_args::expect_params;
-use crate::numerics::safe_increment;
-use crate::options::options;
-use crate::wide::{number_dtype, wide, wide_state};
+use crate::base::extra_args::expect_params;
+use crate::base::numerics::safe_increment;
+use crate::base::options::options;
+use crate::base::wide::{number_dtype, wide, wide_state};
 use crate::{
     ExtraArgs, GradientTransformation, OptState, add_decayed_weights, apply_updates, chain,
     scale_by_learning_rate, scale_by_rms, sgd, tree,

@@ -1,9 +1,9 @@
 //! Sophia: clipped steps, divided by the diagonal of the Hessian.
 
-use crate::extra_args::expect_params;
-use crate::moments::{bias_correction, update_moment};
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
+use crate::base::extra_args::expect_params;
+use crate::base::moments::{bias_correction, update_moment};
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
 use crate::{ExtraArgs, GradientTransformation, OptState, Scaled, Schedule, tree};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, State, cond, grad, jvp};

@@ -1,7 +1,7 @@
 //! Schedules from one value to another.
 
 use super::Schedule;
-use crate::given::check_numbers;
+use crate::base::given::check_numbers;
 use ramie_core::{Array, DType, where_};
 
 /// Panics unless `steps` is positive.

@@ -2,7 +2,7 @@
 
 use super::Schedule;
 use super::decay::{check_steps, float};
-use crate::given::check_numbers;
+use crate::base::given::check_numbers;
 use ramie_core::{Array, DType, where_};
 
 /// The interpolation between two boundaries.

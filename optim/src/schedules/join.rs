@@ -4,7 +4,7 @@ use super::decay::check_steps;
 use super::{
     ExponentialDecay, Schedule, cosine_decay_schedule, exponential_decay, linear_schedule,
 };
-use crate::given::check_numbers;
+use crate::base::given::check_numbers;
 use ramie_core::where_;
 
 /// Joins schedules: from each boundary on, the next schedule applies, with its steps counted from

@@ -1,6 +1,6 @@
 //! Lookup of arrays by name, and of the arrays that correspond to parameters.
 
-use crate::any_tree::as_state;
+use crate::base::any_tree::as_state;
 use ramie_core::tree::{self, Key, Tree, Visitor};
 use ramie_core::{Array, IntoArray, State};
 

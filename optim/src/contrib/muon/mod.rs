@@ -5,10 +5,10 @@ mod newton_schulz;
 pub use newton_schulz::{NsCoefficients, Preconditioning, orthogonalize_via_newton_schulz};
 
 use super::dimension_numbers::DimensionNumbers;
-use crate::decay::decay;
-use crate::moments::{corrected_mean, update_moment};
-use crate::numerics::{count_zero, safe_increment};
-use crate::options::options;
+use crate::base::moments::{corrected_mean, update_moment};
+use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::options::options;
+use crate::transforms::decay::decay;
 use crate::{
     GradientTransformation, Schedule, adamw, chain, partition, scale_by_learning_rate, tree,
 };

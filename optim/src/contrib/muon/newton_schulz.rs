@@ -1,8 +1,8 @@
 //! Orthogonalization of matrices by the Newton–Schulz iteration.
 
 use super::super::WeightDimensionNumbers;
+use crate::base::wide::wide;
 use crate::tree;
-use crate::wide::wide;
 use ramie_core::linalg::{NormOrder, matrix_norm};
 use ramie_core::{Array, Reduction};
 

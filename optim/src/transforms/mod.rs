@@ -1,0 +1,32 @@
+//! Gradient transformations, one family per file.
+
+pub(crate) mod adam;
+pub(crate) mod adan;
+pub(crate) mod belief;
+pub(crate) mod chain;
+pub(crate) mod clip;
+pub(crate) mod condition;
+pub(crate) mod constrain;
+pub(crate) mod decay;
+pub(crate) mod distance;
+pub(crate) mod factored;
+pub(crate) mod flatten;
+pub(crate) mod inject;
+pub(crate) mod lbfgs;
+pub(crate) mod linesearch;
+pub(crate) mod lion;
+pub(crate) mod lookahead;
+pub(crate) mod low_precision;
+pub(crate) mod masked;
+pub(crate) mod momentum;
+pub(crate) mod monitor;
+pub(crate) mod multi_steps;
+pub(crate) mod noise;
+pub(crate) mod novograd;
+pub(crate) mod optimistic;
+pub(crate) mod partition;
+pub(crate) mod polyak;
+pub(crate) mod rms;
+pub(crate) mod rprop;
+pub(crate) mod scale;
+pub(crate) mod sm3;
