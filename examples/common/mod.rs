@@ -7,9 +7,11 @@
 mod ahead;
 #[path = "../../src/bin/ramie/pipe.rs"]
 mod pipe;
+mod project;
 mod run;
 
 pub use ahead::{ahead, compiled_ahead};
+pub use project::project_text;
 pub use run::{Run, RunOptions};
 
 use clap::Parser;

@@ -1,6 +1,6 @@
-//! Fine-tunes a published language model, SmolLM2-135M-Instruct, on the text of a novel: low-rank
-//! adapters, or all weights with `--full`. The first run downloads the model (93 MB) and the novel
-//! (1.5 MB).
+//! Fine-tunes a published language model, SmolLM2-135M-Instruct, on a text file or, by default, this
+//! project's documentation: low-rank adapters, or all weights with `--full`. The first run downloads
+//! the model (93 MB).
 //!
 //! `cargo run --release --example finetune_llama`
 #![forbid(unsafe_code)]
@@ -12,10 +12,10 @@ mod data;
 mod weights;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions, print_trained};
+use common::{Result, Run, RunOptions, print_trained, project_text};
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::data::readers::{bpe::ByteLevelBpe, text};
-use ramie::data::{DataLoader, Placement, Resumable, moby_dick};
+use ramie::data::{DataLoader, Placement, Resumable};
 use ramie::nn::models::{Decoding, Llama, LlamaConfig, Sampling};
 use ramie::nn::nnx::{All, Any, Filter, of_type};
 use ramie::nn::{
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 /// Fine-tune a language model on a text.
 #[derive(Parser)]
 struct Options {
-    /// Text file, whose last tenth is held out; defaults to Moby-Dick, which is downloaded.
+    /// Text file, whose last tenth is held out; defaults to this project's documentation.
     #[arg(long)]
     text: Option<PathBuf>,
     /// Train all weights instead of low-rank adapters.
@@ -55,7 +55,7 @@ struct Options {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Prompt of the text that the model writes before and after.
-    #[arg(long, default_value = "The old captain looked at the sea and")]
+    #[arg(long, default_value = "To train a model, call")]
     prompt: String,
     #[command(flatten)]
     run: RunOptions,
@@ -94,7 +94,7 @@ fn run(options: &Options) -> Result {
     }
     let text = match &options.text {
         Some(file) => text::load(file)?,
-        None => moby_dick::load()?,
+        None => project_text(&["docs"], "md")?,
     };
     let path = weights::SMOLLM2.fetch()?;
     // A checkpoint contains all weights, half a gigabyte: only the last step writes one.

@@ -59,8 +59,8 @@ struct Options {
     /// Addition: held-out sums for testing.
     #[arg(long, default_value_t = 2000)]
     held_out: usize,
-    /// Text: `moby-dick` (downloaded once) or a file; defaults to the sources of this project. The
-    /// last tenth, up to 100,000 characters, is held out for testing.
+    /// Text: a file; defaults to the sources of this project. The last tenth, up to 100,000
+    /// characters, is held out for testing.
     #[arg(long)]
     text: Option<PathBuf>,
     /// Text: window length in characters.

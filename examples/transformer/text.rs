@@ -1,44 +1,22 @@
 //! Character-level text: reading, evaluating and sampling.
 
-use crate::common::Result;
+use crate::common::{Result, project_text};
 use crate::model::Decoder;
 use ramie::data::readers::text::{self, Characters};
-use ramie::data::{DataLoader, IntoSource, Placement, Resumable, Source, moby_dick};
+use ramie::data::{DataLoader, IntoSource, Placement, Resumable, Source};
 use ramie::nn::models::{Generator, Sampling};
 use ramie::{Array, jit, random, tree};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Loads Moby-Dick, the text of a file or, by default, the sources of this project.
+/// Loads the text of a file or, by default, the sources of this project.
 pub fn load(file: Option<&Path>) -> Result<String> {
     match file {
-        Some(name) if name == "moby-dick" => return Ok(moby_dick::load()?),
-        Some(file) => return Ok(text::load(file)?),
-        None => {}
+        Some(file) => Ok(text::load(file)?),
+        None => project_text(
+            &["core/src", "nn/src", "optim/src", "data/src", "examples"],
+            "rs",
+        ),
     }
-    let mut files = Vec::new();
-    for part in ["core/src", "nn/src", "optim/src", "data/src", "examples"] {
-        sources(
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join(part),
-            &mut files,
-        )
-        .map_err(|e| format!("the project's sources: {e}\n  help: pass a file with --text"))?;
-    }
-    files.sort();
-    let texts = files.iter().map(text::load);
-    Ok(texts.collect::<std::result::Result<String, _>>()?)
-}
-
-fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            sources(&path, files)?;
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 /// Returns windows of `length` inputs and the following character. Each window begins where the
