@@ -60,7 +60,6 @@ mod error;
 mod generator;
 mod loader;
 pub mod mnist;
-pub mod moby_dick;
 mod panic;
 mod permutation;
 mod pool;
