@@ -1,5 +1,4 @@
-//! Plugin discovery in sandboxes: made-up packages, and shell scripts in the roles of `python3` and
-//! `npm`.
+//! Plugin discovery in sandboxes: made-up wheels, and a shell script in the role of `python3`.
 
 #![cfg(unix)]
 
@@ -10,8 +9,6 @@ mod sandbox;
 mod damage;
 #[path = "discover/install.rs"]
 mod install;
-#[path = "discover/npm.rs"]
-mod npm;
 #[path = "discover/order.rs"]
 mod order;
 #[path = "discover/pinned_file.rs"]

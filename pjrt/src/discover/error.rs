@@ -163,25 +163,9 @@ pub enum InstallError {
         output: Vec<String>,
     },
 
-    /// There is no `npm` on `PATH` to download with.
-    NoNpm {
-        /// The requested package, as `name@version`.
-        package: String,
-    },
-
-    /// npm failed.
-    Npm {
-        /// The command line that failed.
-        command: String,
-        /// A description of the exit status.
-        status: String,
-        /// The last lines of npm's output.
-        output: Vec<String>,
-    },
-
-    /// The hash of a wheel or tarball differs from the pinned one.
+    /// The hash of a wheel differs from the pinned one.
     WrongHash {
-        /// The archive's file name.
+        /// The wheel's file name.
         wheel: String,
         /// The pinned SHA-256, in lowercase hexadecimal.
         expected: String,
@@ -189,9 +173,9 @@ pub enum InstallError {
         found: String,
     },
 
-    /// A wheel or tarball cannot be extracted.
+    /// A wheel cannot be extracted.
     BadWheel {
-        /// The archive's file name.
+        /// The wheel's file name.
         wheel: String,
         /// The problem.
         problem: String,
@@ -230,19 +214,11 @@ impl InstallError {
             InstallError::NoPython { package, .. } => {
                 format!("{package} is downloaded with pip, but there is no `python3` on PATH")
             }
-            InstallError::NoNpm { package } => {
-                format!("{package} is downloaded with npm, but there is no `npm` on PATH")
-            }
             InstallError::Pip {
                 command,
                 status,
                 output,
                 ..
-            }
-            | InstallError::Npm {
-                command,
-                status,
-                output,
             } => format!("`{command}` failed ({status}){}", quoted_lines(output)),
             InstallError::WrongHash {
                 wheel,
@@ -289,8 +265,6 @@ impl InstallError {
                 "check the network and pip's configuration; on a machine without network, set \
                  PIP_FIND_LINKS to a directory that contains the wheel of {package}"
             ),
-            InstallError::NoNpm { .. } => "install Node.js with npm".to_owned(),
-            InstallError::Npm { .. } => "check the network and npm's configuration".to_owned(),
             InstallError::WrongHash { .. } => {
                 "the download was damaged or replaced: try again (`python3 -m pip cache purge` \
                  empties pip's own cache), and check which index pip is configured to use"

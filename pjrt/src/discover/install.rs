@@ -1,5 +1,5 @@
-//! Installation of packages into the user cache: downloads them with pip or npm, verifies and
-//! extracts them, and moves them into place atomically.
+//! Installation of packages into the user cache: downloads them with pip, verifies and extracts
+//! them, and moves them into place atomically.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::bundle::{Bundle, Client};
+use super::bundle::Bundle;
 use super::catalog::{Release, Wheel};
 use super::manifest::{self, Installation, Look, Manifest};
-use super::{Environment, InstallError, Origin, Platform, PluginLocation, npm, wheel};
+use super::{Environment, InstallError, Origin, Platform, PluginLocation, wheel};
 use crate::trust;
 
 /// The number of lines of pip's output that an error shows.
@@ -127,7 +127,7 @@ fn install_new(
     let folder = parent.join(&bundle.folder);
     let start = Instant::now();
     let (title, package) = (&bundle.title, bundle.package());
-    if bundle.client == Client::Pip && env.pythons().is_empty() {
+    if env.pythons().is_empty() {
         return Err(no_python(bundle));
     }
     env.tell(&format!(
@@ -191,15 +191,9 @@ fn fill(
             let (count, size) = (bundle.wheels.len(), megabytes(wheel.bytes));
             env.tell(&format!("[{}/{count}] {wheel}, {size} ...", index + 1));
         }
-        let archive = match bundle.client {
-            Client::Pip => download(env, bundle, wheel, temp)?,
-            Client::Npm => npm::download(env, wheel, &temp.path().join("tarballs"))?,
-        };
+        let archive = download(env, bundle, wheel, temp)?;
         verify(&archive, wheel)?;
-        files.extend(match bundle.client {
-            Client::Pip => wheel::unpack(&archive, wheel, draft)?,
-            Client::Npm => npm::unpack(&archive, wheel, draft)?,
-        });
+        files.extend(wheel::unpack(&archive, wheel, draft)?);
         fs::remove_file(&archive).map_err(InstallError::cache("remove", &archive))?;
     }
     Manifest::new(bundle, files)
@@ -347,8 +341,8 @@ fn only_wheel(folder: &Path) -> Option<PathBuf> {
     wheels.next().is_none().then_some(wheel)
 }
 
-pub(super) fn last_lines(stdout: &[u8], stderr: &[u8]) -> Vec<String> {
-    // The clients report errors on stderr; their stdout only matters if stderr is empty.
+fn last_lines(stdout: &[u8], stderr: &[u8]) -> Vec<String> {
+    // pip reports errors on stderr; its stdout only matters if stderr is empty.
     let said = if stderr.trim_ascii().is_empty() {
         stdout
     } else {

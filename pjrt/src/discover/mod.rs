@@ -11,8 +11,7 @@
 //! `ramie plugin install` calls it. An installation tries those of a platform in order, and a search
 //! takes the first that is installed.
 //!
-//! [`PinnedFile`] installs other files, such as the weights of a model, in the same way, and
-//! [`PinnedTarball`] files of npm packages.
+//! [`PinnedFile`] installs other files, such as the weights of a model, in the same way.
 //!
 //! `RAMIE_PLATFORM` (`cpu`, `cuda` or `tpu`) selects the platform. Without it, the first of TPU,
 //! CUDA and CPU is used for which both a device and a plugin exist.
@@ -31,9 +30,7 @@ mod error;
 mod hardware;
 mod install;
 mod manifest;
-mod npm;
 mod pinned_file;
-mod pinned_tarball;
 mod platform;
 mod python;
 mod wheel;
@@ -46,7 +43,6 @@ pub use environment::Environment;
 pub use error::{Attempt, DiscoverError, InstallError, NotFound, RefusedPlugin};
 pub use manifest::FileState;
 pub use pinned_file::PinnedFile;
-pub use pinned_tarball::PinnedTarball;
 pub use platform::{Platform, UnknownPlatform};
 
 /// The value of `RAMIE_PJRT_PLUGIN` that selects XLA's CPU plugin where it is installed.

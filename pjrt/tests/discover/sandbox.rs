@@ -168,34 +168,13 @@ done
 /bin/mkdir -p "$folder" && exec /bin/cp "{base}/wheels/$name.whl" "$folder/$name-1.0-py3-none-any.whl"
 "#
         );
-        self.program(&self.path(folder).join("python3"), &script);
-    }
-
-    /// Puts an `npm` into `bin`. `pack` copies the file `NAME.tgz` of `wheels`, where `NAME` ends the
-    /// package's name.
-    pub fn npm(&self) {
-        let base = self.temp.path().display();
-        let script = format!(
-            r#"#!/bin/sh
-echo "$0 $@" >> "{base}/calls"
-while [ $# -gt 1 ]; do
-    if [ "$1" = "--pack-destination" ]; then folder="$2"; fi
-    shift
-done
-name="${{1##*/}}"
-exec /bin/cp "{base}/wheels/${{name%@*}}.tgz" "$folder/"
-"#
-        );
-        self.program(&self.path("bin/npm"), &script);
-    }
-
-    fn program(&self, file: &Path, script: &str) {
+        let file = self.path(folder).join("python3");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         // Another process writes it: were this one to, a child that another test forks at that
         // moment would hold the file open, and starting it would fail as "text file busy".
         let mut writer = Command::new("/bin/sh")
             .args(["-c", "/bin/cat > \"$0\" && /bin/chmod 755 \"$0\""])
-            .arg(file)
+            .arg(&file)
             .stdin(Stdio::piped())
             .spawn()
             .unwrap();
@@ -262,7 +241,7 @@ pub fn write_wheel(path: &Path, files: &[(&str, u32, &[u8])]) {
     zip.finish().unwrap();
 }
 
-pub fn sha256(bytes: &[u8]) -> String {
+fn sha256(bytes: &[u8]) -> String {
     let hash = Sha256::digest(bytes);
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
