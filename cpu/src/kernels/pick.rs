@@ -29,7 +29,7 @@ pub struct Steps {
 pub struct Line<'a> {
     /// The elements of the windows, in order.
     pub places: &'a [Place],
-    /// How windows follow each other in memory.
+    /// The distances in memory between windows.
     pub steps: Steps,
     /// The array.
     pub x: &'a [u8],

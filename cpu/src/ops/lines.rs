@@ -4,8 +4,12 @@ use super::window::Windows;
 use smallvec::SmallVec;
 use std::ops::Range;
 
+/// Bytes of a part that a thread takes at a time.
+pub const PIECE: usize = 1 << 15;
+/// Visits of elements from which threads share the work.
+pub const PARALLEL: usize = 1 << 16;
 /// Elements of windows that are visited with the same kernels, at most.
-pub const OFFSETS: usize = 256;
+const OFFSETS: usize = 256;
 
 /// Windows along one axis of an array.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::arrays::convert;
 use super::elementwise::compute_type;
-use super::lines::Lines;
+use super::lines::{Lines, PARALLEL, PIECE};
 use super::region::only;
 use super::window::Windows;
 use crate::graph::Source;
@@ -11,11 +11,6 @@ use crate::kernels::{fill, try_share};
 use crate::memory::{Context, Fresh, Storage, Tensor};
 use crate::text::Attribute;
 use crate::{ElementType, Result};
-
-/// Bytes of the array in a part that a thread takes.
-const PIECE: usize = 1 << 15;
-/// Visits of elements from which threads share the work.
-const PARALLEL: usize = 1 << 16;
 
 /// Returns the kernel for the regions and windows of an operation, if there is one.
 pub fn pick(source: &Source<'_>, windows: &Windows, element: ElementType) -> Option<Pick> {

@@ -1,17 +1,13 @@
 //! Reductions over short windows by one operation, a line of windows at a time.
 
 use super::elementwise::compute_type;
-use super::lines::Lines;
+use super::lines::{Lines, PARALLEL, PIECE};
 use super::window::Windows;
 use crate::kernels::fold::{Combine, combiner};
 use crate::kernels::{fill, try_share};
 use crate::memory::{Context, Fresh, Storage, Tensor, with_width};
 use crate::{Dims, Result, TensorType};
 
-/// Bytes of results that a thread computes at a time.
-const PIECE: usize = 1 << 15;
-/// Combinations from which threads share a reduction.
-const PARALLEL: usize = 1 << 16;
 /// Neighbors from which the elements of windows are combined without a copy.
 const NEIGHBORS: usize = 8;
 
@@ -74,7 +70,7 @@ impl<'a> Pooling<'a> {
         let threads = if work >= PARALLEL { context.threads } else { 1 };
         let mut pieces: Vec<&mut [u8]> = out.chunks_mut(count * line).collect();
         try_share(threads, &mut pieces, |i, out| {
-            let mut scratch = Storage::new(self.lines.length() * self.width)?;
+            let mut scratch = Storage::new(line)?;
             fill(out, self.initial);
             for (j, out) in out.chunks_mut(line).enumerate() {
                 self.line(i * count + j, out, scratch.bytes_mut());
