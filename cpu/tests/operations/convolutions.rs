@@ -1,20 +1,9 @@
 //! Convolutions of whole numbers, compared with plain loops.
 
-use crate::{buffer, elements, function, run};
+use crate::{Random, buffer, elements, function, run};
 use ramie_cpu::ElementType::*;
 
-/// Numbers that look random.
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % limit
-    }
-
     fn among<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }

@@ -24,6 +24,20 @@ mod threads;
 use bytemuck::Pod;
 use ramie_cpu::{Buffer, ElementType, Program, TensorType};
 
+/// Numbers that look random, the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    /// Returns a number below `limit`.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 33) as usize % limit
+    }
+}
+
 /// Returns the type of a tensor.
 pub fn ty(shape: &[usize], element: ElementType) -> TensorType {
     TensorType::new(shape, element)

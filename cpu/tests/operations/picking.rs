@@ -1,22 +1,8 @@
 //! Sums over the windows that select an element.
 
-use crate::{buffer, elements, function, run};
+use crate::{Random, buffer, elements, function, run};
 use ramie_cpu::Buffer;
 use ramie_cpu::ElementType::{self, Bf16, F32, F64};
-
-/// Numbers that look random, the same in every run.
-struct Draw(u64);
-
-impl Draw {
-    /// Returns one of `0..n`.
-    fn below(&mut self, n: i64) -> i64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as i64 % n
-    }
-}
 
 /// Windows along the axes of an array.
 #[derive(Debug, Default)]
@@ -30,14 +16,15 @@ struct Case {
 }
 
 impl Case {
-    fn draw(draw: &mut Draw) -> Case {
+    fn draw(random: &mut Random) -> Case {
         let mut case = Case::default();
-        for _ in 0..1 + draw.below(4) {
-            let [size, stride] = [(); 2].map(|()| 1 + draw.below(3));
-            let dilation = 1 + draw.below(4) / 3;
-            let padding = [draw.below(4) - 1, draw.below(4) - 1];
+        let mut below = |limit| random.below(limit) as i64;
+        for _ in 0..1 + below(4) {
+            let [size, stride] = [(); 2].map(|()| 1 + below(3));
+            let dilation = 1 + below(4) / 3;
+            let padding = [below(4) - 1, below(4) - 1];
             let extent = (size - 1) * dilation + 1;
-            let length = extent + 2 + draw.below(9);
+            let length = extent + 2 + below(9);
             case.shape.push(length);
             case.sizes.push(size);
             case.strides.push(stride);
@@ -82,10 +69,10 @@ impl Case {
     }
 
     /// Draws elements, many of them equal and some without an order.
-    fn array(&self, draw: &mut Draw, shape: &[i64], element: ElementType) -> Buffer {
+    fn array(&self, random: &mut Random, shape: &[i64], element: ElementType) -> Buffer {
         let values = [-1.5, 0.1, 2.0, -0.0, 0.0, 0.3, f64::NEG_INFINITY, f64::NAN];
         let count: i64 = shape.iter().product();
-        let data: Vec<f64> = (0..count).map(|_| values[draw.below(8) as usize]).collect();
+        let data: Vec<f64> = (0..count).map(|_| values[random.below(8)]).collect();
         let shape: Vec<usize> = shape.iter().map(|n| *n as usize).collect();
         match element {
             F64 => buffer(&shape, element, &data),
@@ -99,14 +86,14 @@ impl Case {
 
 #[test]
 fn kernels_select_the_elements_that_regions_select() {
-    let mut draw = Draw(7);
+    let mut random = Random(7);
     for number in 0..200 {
-        let case = Case::draw(&mut draw);
+        let case = Case::draw(&mut random);
         let element = [F32, F32, F64][number % 3];
         let arguments = [
-            case.array(&mut draw, &case.shape, element),
-            case.array(&mut draw, &case.positions, element),
-            case.array(&mut draw, &[], element),
+            case.array(&mut random, &case.shape, element),
+            case.array(&mut random, &case.positions, element),
+            case.array(&mut random, &[], element),
         ];
         // Regions that compare in the other order have no kernels.
         let orders = [["GE, %a, %b", "LE, %b, %a"], ["LE, %a, %b", "GE, %b, %a"]];
