@@ -88,11 +88,8 @@ pub fn end_at_once() {
 /// # Errors
 /// Returns an error if the handlers cannot be installed.
 pub fn on_signals() -> Result<()> {
-    if SIGNALS.get().is_some() {
-        return Ok(());
-    }
     if SIGNALS.set(Signals::default()).is_err() {
-        return Ok(()); // another thread was faster
+        return Ok(()); // an earlier call, perhaps of another thread
     }
     let signals = SIGNALS.get().expect("set above");
     listen(signals).map_err(|e| Error::io(Path::new("signals"), "install their handlers", e))

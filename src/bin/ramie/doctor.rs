@@ -7,7 +7,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use ramie_pjrt::discover::{Environment, Origin, Platform, PluginLocation};
-use ramie_pjrt::{BufferType, Client, ClientOptions, CompileOptions, ElementType, Plugin};
+use ramie_pjrt::{
+    BufferType, Client, ClientOptions, CompileOptions, ElementType, Plugin, settings,
+};
 
 use crate::fix;
 use crate::plugin::remedy;
@@ -116,9 +118,7 @@ fn choice(env: &Environment, asked: Option<Platform>, found: &PluginLocation) ->
         (Some(_), _) => "set by --platform",
         (None, Ok(Some(_))) => "RAMIE_PLATFORM",
         _ if found.origin == Origin::Variable => "by the name of the plugin's file",
-        _ if std::env::var_os("RAMIE_PJRT_PLUGIN").is_some_and(|name| !name.is_empty()) => {
-            "RAMIE_PJRT_PLUGIN"
-        }
+        _ if matches!(settings::PJRT_PLUGIN.get(), Ok(Some(_))) => "RAMIE_PJRT_PLUGIN",
         _ => "the best available; use RAMIE_PLATFORM or --platform to choose another",
     };
     format!("{} ({reason})", found.platform)
