@@ -1,4 +1,4 @@
-//! What all transformations are built from: the trait, options, moments and numerics.
+//! Parts that all transformations share: the trait, options, moments and numerics.
 
 pub(crate) mod any_tree;
 pub(crate) mod extra_args;
