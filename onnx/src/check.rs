@@ -48,10 +48,10 @@ pub(crate) fn unsupported(graph: &Graph, opset: i64) -> Vec<UnsupportedNodes> {
         let known = found
             .iter_mut()
             .find(|of| of.operator == operator && of.reason == reason);
-        let label = if !node.name.is_empty() {
-            format!("node `{}`", node.name)
-        } else {
+        let label = if node.name.is_empty() {
             format!("node with the output `{}`", node.label())
+        } else {
+            format!("node `{}`", node.name)
         };
         match known {
             Some(of) => of.nodes.push(label),

@@ -40,10 +40,10 @@ fn the_first_failed_check_is_the_error() {
     };
     for staged in [false, true] {
         let call = |x: f32| {
-            if !staged {
-                checkify(f, Errors::USER)(scalar(x))
-            } else {
+            if staged {
                 jit(checkify(f, Errors::USER))(scalar(x))
+            } else {
+                checkify(f, Errors::USER)(scalar(x))
             }
         };
         let (error, y) = call(7.0);

@@ -30,10 +30,10 @@ pub enum QkNorm {
 
 impl From<bool> for QkNorm {
     fn from(normalize: bool) -> QkNorm {
-        if !normalize {
-            QkNorm::None
-        } else {
+        if normalize {
             QkNorm::LayerNorm
+        } else {
+            QkNorm::None
         }
     }
 }

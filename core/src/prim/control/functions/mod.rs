@@ -72,10 +72,10 @@ fn help_to_vary(a: &Seen, b: &Seen, of: [&str; 2]) -> Option<String> {
     })?;
     let (x, y) = (x.aval().varying_set(), y.aval().varying_set());
     let missing = y.without(x.as_slice());
-    let (whose, axes) = if !missing.is_empty() {
-        (of[0], missing)
-    } else {
+    let (whose, axes) = if missing.is_empty() {
         (of[1], x.without(y.as_slice()))
+    } else {
+        (of[0], missing)
     };
     let place = if path.is_empty() {
         String::new()
