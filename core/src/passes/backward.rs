@@ -12,7 +12,10 @@ use smallvec::SmallVec;
 /// zero. Captured values are constants.
 pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Option<Array>> {
     let jaxpr = &*program.jaxpr;
+    // The cotangent of each variable so far: the sum over the uses that the loop has passed.
     let mut env: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
+    // Only captured values are known: a linear program is recorded by a partial trace, so that each
+    // of its equations depends on a linear input.
     let mut known: Vec<Option<Array>> = vec![None; jaxpr.num_vars()];
     for (v, a) in jaxpr.constvars.iter().zip(&program.consts) {
         known[v.index()] = Some(a.clone());
@@ -36,6 +39,8 @@ pub(crate) fn backward(program: &ClosedJaxpr, cts: &[Option<Array>]) -> Vec<Opti
             None => Operand::Linear(jaxpr.var_aval(*v)),
         },
     };
+    // All uses of a variable follow the equation that computes it. In reverse order its cotangent
+    // is therefore complete when that equation is reached.
     for eqn in jaxpr.eqns.iter().rev() {
         let cts: SmallVec<[Option<Array>; 2]> =
             eqn.outputs.iter().map(|v| env[v.index()].take()).collect();
@@ -101,6 +106,8 @@ fn transposed(eqn: &Eqn, cts: &[Option<Array>], operands: &[Operand]) -> Vec<Opt
 
 /// Returns the cotangent of an operand with the operand's sharding over explicit axes.
 fn placed_as(ct: Array, operand: Aval) -> Array {
+    // Where a value remains to be summed over a mesh axis, its cotangent is already reduced, and
+    // vice versa.
     let wanted = operand.spec().of_cotangent();
     let Some(mesh) = operand.sharding().or(ct.aval().sharding()) else {
         return ct;
@@ -127,6 +134,8 @@ pub(crate) fn transpose_call(
             Operand::Known(a) => a.clone(),
         })
         .collect();
+    // Evaluating the program again separates it: operations on known operands run in the traces
+    // below, and this trace records only those that depend on linear operands.
     let mut outs = jaxpr.eval(&[], &args);
     let mut cts = cts.to_vec();
     // An output that does not depend on the linear inputs takes no cotangent.
@@ -137,6 +146,7 @@ pub(crate) fn transpose_call(
         }
     }
     let program = trace.finish(&outs);
+    // One for each input of the trace, thus only for linear operands.
     let mut grads = backward(&program, &cts).into_iter();
     operands
         .iter()
@@ -154,6 +164,8 @@ pub(crate) fn transpose_call(
 /// for the rules of primitives.
 #[track_caller]
 pub(crate) fn transpose_of(f: impl FnOnce(&Array) -> Array, operand: Aval, ct: &Array) -> Array {
+    // Traced twice, since the second trace is partial: what `f` computes without its argument runs
+    // below that trace, and only operations on the argument are transposed.
     let program = trace_to_jaxpr(&[operand], |args| in_user_code(|| vec![f(&args[0])]));
     let trace = OpenTrace::partial();
     let outs = program.eval(&[trace.input(operand)]);

@@ -18,6 +18,8 @@ pub(crate) fn batch_eval(
     let outs = jaxpr.evaluate(consts, args, |eqn, operands| {
         let (ins, axes): (SmallVec<[Array; 4]>, SmallVec<[Option<usize>; 4]>) =
             operands.into_iter().unzip();
+        // An operation on values that all examples share runs once, unless it refers to the mapped
+        // axis by name, as collectives do: their results may depend on the axis's size.
         if axes.iter().all(Option::is_none) && !axis.is_used_by(&*eqn.primitive) {
             let outs = eqn.bind(&ins).into_iter();
             return outs.map(|out| (out, None)).collect();

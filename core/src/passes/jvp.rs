@@ -19,6 +19,7 @@ pub(crate) fn jvp_eval(
     tangents: &[Option<Array>],
 ) -> (Vec<Array>, Vec<Option<Array>>) {
     let dual = |(value, tangent): (Array, Option<Array>)| {
+        // `jvp` passes a tangent for every leaf of a tree, but integers and booleans have none.
         let tangent = tangent.filter(|_| value.dtype().is_inexact());
         (value, tangent)
     };
@@ -41,6 +42,7 @@ pub(crate) fn jvp_of(
     primals: &[Array],
     tangents: &[Option<Array>],
 ) -> (Vec<Array>, Vec<Array>) {
+    // The rules apply to equations, so `f` becomes a program first.
     let program = trace_to_jaxpr(&avals(primals), |args| in_user_code(|| f(args)));
     let (outs, dots) = jvp_eval(&program.jaxpr, &program.consts, primals, tangents);
     let dots = outs.iter().zip(dots);
@@ -91,6 +93,8 @@ fn jvp_equation(
             ))
         }
         Differentiation::Linear(_) => {
+            // The tangent of a linear `f` is `f(t)`. It is linear in all operands together, so that
+            // a zero tangent must be an array here.
             let outs = bind_arc(primitive.clone(), &refs);
             let full: SmallVec<[Array; 4]> = ts
                 .iter()
@@ -108,6 +112,8 @@ fn jvp_equation(
             (outs, dots.into())
         }
         Differentiation::Nested(nested) => {
+            // A linearization separates the nested program's primal part, which runs below its
+            // trace, from the tangents, which the trace records.
             let (outs, dots) = if trace::is_linearizing() {
                 nested.linearize(ins, ts)
             } else {
@@ -146,6 +152,8 @@ pub(crate) fn linearize_eval(
     primals: &[Array],
     perturbed: &[bool],
 ) -> Linearized {
+    // Only operations on tangents are recorded in this trace; the primal ones run below it. Primal
+    // values that tangents need are therefore captured: they are the residuals.
     let trace = OpenTrace::partial();
     let tangents: Vec<Option<Array>> = primals
         .iter()

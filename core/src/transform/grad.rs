@@ -48,6 +48,7 @@ fn check_like<T: Tree, U: Tree>(
     let (e, g) = (tree::leaves(expected), tree::leaves(got));
     for ((path, e), g) in tree::paths(expected).iter().zip(&e).zip(&g) {
         let (e, g) = (e.aval(), g.aval());
+        // `matches` ignores varying axes; a difference in these has another remedy.
         let fits = e.matches(g);
         let help = if fits {
             "help: a value and its tangent must vary over the same mesh axes; mark the one \
@@ -95,6 +96,8 @@ pub fn jvp<F: FunctionOnce<M>, M>(
 ) -> (F::Output, F::Output) {
     check_like("jvp", "the tangent", &primals, &tangents, None);
     let traced = trace_tree(&primals, packed(f));
+    // Integers have tangents in this tree, too, because it has the type of the primals. `jvp_eval`
+    // ignores them.
     let ts: Vec<Option<Array>> = tree::leaves(&tangents).into_iter().map(Some).collect();
     let (outs, dots) = jvp_eval(
         &traced.program.jaxpr,
@@ -134,6 +137,7 @@ pub fn linearize<F: FunctionOnce<M>, M>(
     let at = Caller::of("linearize");
     let push = move |tangents: Packed<F, M>| {
         check_like("linearize", "the tangent", &primals, &tangents, Some(at));
+        // The linear program has inputs for the differentiable arrays only.
         let ts: Vec<Array> = tree::leaves(&tangents)
             .into_iter()
             .zip(&perturbed)
@@ -159,11 +163,14 @@ pub(super) struct Pullback {
 impl Pullback {
     /// Returns the cotangents of all inputs, given those of all outputs.
     pub(super) fn apply(&self, cts: impl Iterator<Item = Option<Array>>) -> Vec<Option<Array>> {
+        // A result with a zero tangent is no output of the linear program, so its cotangent has no
+        // effect.
         let cts: Vec<Option<Array>> = cts
             .zip(&self.nonzero)
             .filter(|(_, nz)| **nz)
             .map(|(ct, _)| ct)
             .collect();
+        // Only the perturbed arrays are inputs of the linear program.
         let mut grads = backward(&self.linear, &cts).into_iter();
         self.perturbed
             .iter()
@@ -246,6 +253,7 @@ pub fn vjp_with<F: FunctionOnce<M, Output = (R, X)>, M, R: Tree, X: Tree>(
     let at = Caller::of("vjp");
     let back = move |cts: R| {
         check_like("vjp", "the cotangent", &like, &cts, Some(at));
+        // The leaves of `aux` follow those of the result, and their cotangents are zero.
         let cts = tree::leaves(&cts).into_iter().map(Some);
         filled(&primals, pull.apply(cts.chain(std::iter::repeat(None))))
     };
@@ -306,6 +314,8 @@ where
             (false, false) => "convert it with astype(DType::F32)",
         }
     );
+    // The gradient is the pullback of 1. The loss is the first result; the auxiliary values behind
+    // it have zero cotangents.
     let seed = Array::ones(&[], loss.dtype());
     let grads = location::at_location(at, || {
         pull.apply(std::iter::once(Some(seed)).chain(std::iter::repeat(None)))
@@ -370,6 +380,8 @@ pub fn linear_transpose<F: FunctionOnce<M>, M>(
     example: Packed<F, M>,
 ) -> impl Fn(F::Output) -> Packed<F, M> + Send + Sync {
     let traced = trace_tree(&example, packed(f));
+    // In a partial trace, operations that do not depend on the arguments run now, so that
+    // `backward` only sees operations on linear values.
     let linear = {
         let trace = OpenTrace::partial();
         let args: Vec<Array> = tree::leaves(&example)
@@ -379,6 +391,7 @@ pub fn linear_transpose<F: FunctionOnce<M>, M>(
         let outs = traced.program.eval(&args);
         trace.finish(&outs)
     };
+    // The checks need only types, so that the returned function keeps no arrays in memory for them.
     let like = tree::map(&traced.result, type_only);
     let example = tree::map(&example, type_only);
     let at = Caller::of("linear_transpose");

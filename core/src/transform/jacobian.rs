@@ -150,6 +150,8 @@ pub type JacobianOf<F, M, O> = <<O as JacobianOptions<
 fn basis(avals: &[Aval]) -> (Vec<Array>, usize) {
     let total: usize = avals.iter().map(Aval::size).sum();
     let mut start = 0;
+    // Arrays of 2 and 1 elements: the columns of the identity, `[3, 3]`, are split into `[3, 2]`
+    // and `[3, 1]`, and each part gets the shape of its array behind the leading axis.
     let arrays = avals.iter().map(|aval| {
         let limit = start + aval.size();
         let columns = Array::eye(total, aval.dtype()).slice(&[0, start], &[total, limit], None);
@@ -183,6 +185,8 @@ fn assemble<A: Tree, R: Codomain<A>>(value: &R, first: &A, blocks: Vec<Vec<Array
         let row = blocks.next().expect("a row for each result");
         let inputs = tree::leaves(first);
         let shaped = row.iter().zip(&inputs);
+        // `[…result, size]` in forward mode and `[size, …argument]` in reverse mode become
+        // `[…result, …argument]`.
         let shaped = shaped.map(|(b, x)| b.reshape(&[out.shape(), x.shape()].concat()));
         tree::with_leaves(first, shaped.collect::<Vec<_>>())
     })
@@ -246,6 +250,7 @@ where
     M: 'f,
 {
     let caller = Caller::of("jacfwd");
+    // Only the type of the options matters.
     let _ = options;
     F::untupled(move |args| {
         let f = of_selected::<F, M, O::Argnums>(&f, &args);
@@ -283,14 +288,19 @@ fn forward_columns<A: Tree, R: Codomain<A>, X: Tree>(
     first: &A,
     check: impl FnOnce(&R),
 ) -> (R::Jacobian, X) {
+    // Unless it is stopped, the linear program would also compute the tangents of `aux`.
     let traced = trace_tree(first, |x| stopped(f(x)));
     let (jaxpr, consts) = (&traced.program.jaxpr, &traced.program.consts);
     let lin = linearize_eval(jaxpr, consts, &tree::leaves(first), &inexact(first));
     let (value, aux) = tree::with_leaves(&traced.result, lin.outs.iter().cloned());
     check(&value);
+    // Every array of the argument is an input of the linear program, since `check_argument` accepts
+    // differentiable dtypes only. Each input therefore has its unit vectors.
     let inputs = avals(first);
     let (units, total) = basis(&inputs);
     let axes = vec![Some(0); units.len()];
+    // Column `j` of the Jacobian is the tangent for the unit vector `j`; a batch computes all of
+    // them.
     let linear = &lin.linear;
     let (dots, out_axes) = batch_eval(&linear.jaxpr, &linear.consts, &units, &axes, total.into());
     let columns = dots.iter().zip(out_axes).map(|(dot, axis)| {
@@ -299,11 +309,14 @@ fn forward_columns<A: Tree, R: Codomain<A>, X: Tree>(
         crate::prim::move_batch_axis(dot, axis, last, total)
     });
     let columns = lin.per_result(columns.collect::<Vec<_>>());
+    // The results of `aux` follow those of `value`, so that `zip` ends before them.
     let blocks = columns
         .into_iter()
         .zip(avals(&value))
         .map(|(column, out)| match column {
             Some(column) => parts(&column, &inputs, out.ndim()),
+            // A tangent has the dtype of the result, which may be complex where the argument is
+            // real.
             None => inputs.iter().map(|x| zeros(&out, x, out.dtype())).collect(),
         });
     let blocks = blocks.collect();
@@ -400,6 +413,8 @@ fn reverse_rows<A: Tree, R: Codomain<A>>(value: &R, pull: &Pullback, first: &A) 
     let (inputs, outs) = (avals(first), avals(value));
     let (units, total) = basis(&outs);
     let mut nonzero = Vec::new();
+    // Row `i` of the Jacobian is the cotangent for the unit vector `i`. The pullback is traced,
+    // since only a program can be batched.
     let program = trace_to_jaxpr(&outs, |cts| {
         let none = std::iter::repeat(None);
         let grads = pull.apply(cts.iter().cloned().map(Some).chain(none));
@@ -410,6 +425,7 @@ fn reverse_rows<A: Tree, R: Codomain<A>>(value: &R, pull: &Pullback, first: &A) 
     let (grads, out_axes) =
         batch_eval(&program.jaxpr, &program.consts, &units, &axes, total.into());
     let rows = grads.iter().zip(out_axes);
+    // `[total, …argument]`: consecutive parts along the first axis belong to the results.
     let mut rows = rows.map(|(g, axis)| crate::prim::move_batch_axis(g, axis, 0, total));
     // By argument; transposed below to be by result.
     let columns: Vec<Vec<Array>> = nonzero
@@ -417,6 +433,7 @@ fn reverse_rows<A: Tree, R: Codomain<A>>(value: &R, pull: &Pullback, first: &A) 
         .zip(&inputs)
         .map(|(nonzero, input)| match nonzero {
             true => parts(&rows.next().expect("one per gradient"), &outs, 0),
+            // A cotangent has the dtype of the argument.
             false => outs
                 .iter()
                 .map(|out| zeros(out, input, input.dtype()))

@@ -73,6 +73,7 @@ fn apply<F: Function<M>, M>(
     let paths = tree::paths(&args);
     let given = options.in_axes.of("in_axes", &args, caller);
     let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, caller);
+    // `f` is traced for one example: an array `[8, 3]` with batch axis 0 is `[3]` in it.
     let mut next = leaves.iter().zip(&axes);
     let examples: F::Args = args.rebuild(&mut |_| {
         let (leaf, axis) = next.next().expect("as many arrays");
@@ -87,10 +88,12 @@ fn apply<F: Function<M>, M>(
         },
         explicit: explicit_axes(&leaves, &paths, &axes, caller),
     };
+    // The name is bound while `f` runs, so that its collectives find the axis.
     let traced = axis::with_axis(axis.name, size, || {
         location::at_location(caller.at, || trace_tree(&examples, |args| f.call(args)))
     });
     let program = &traced.program;
+    // `found` contains the batch axis of each result; `None` for one that all examples share.
     let (outs, found) = batch_eval(&program.jaxpr, &program.consts, &leaves, &axes, axis);
     let wanted = options.out_axes.of("out_axes", &traced.result, caller);
     let paths = tree::paths(&traced.result);
@@ -114,6 +117,7 @@ fn placed(
     axis: BatchAxis,
     caller: Caller,
 ) -> Array {
+    // A result without a batch axis gets one, since it is broadcast over the examples.
     let rank = out.ndim() as isize + isize::from(found.is_none());
     let to = if wanted < 0 { wanted + rank } else { wanted };
     assert!(
@@ -165,6 +169,8 @@ fn explicit_axes(
         }
     }
     let names = found.map_or(&[][..], |(entry, _)| crate::types::axis::kept(entry.axes()));
+    // Results of such an array and a batched one would be sharded over a mesh axis twice, in the
+    // batch axis and in another one, which types do not allow.
     for ((leaf, axis), path) in leaves.iter().zip(axes).zip(paths) {
         let aval = leaf.aval();
         assert!(
@@ -186,6 +192,7 @@ pub(crate) fn batch_axes(
     caller: Caller,
 ) -> (Vec<Option<usize>>, usize) {
     let mut axes: Vec<Option<usize>> = Vec::with_capacity(leaves.len());
+    // The size with its origin, for the message about an array of another size.
     let mut size: Option<(usize, String)> = axis_size.map(|n| (n, format!("axis_size is {n}")));
     for ((leaf, axis), path) in leaves.iter().zip(given).zip(paths) {
         let Some(axis) = *axis else {
