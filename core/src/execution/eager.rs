@@ -43,6 +43,8 @@ impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> EagerCache<I, P, T> {
         site: &P,
         make: impl FnOnce(Arc<dyn Primitive>, &[I], &P) -> Result<T, Failure>,
     ) -> Result<Made<I, P, T>, Failure> {
+        // Hash and comparison use borrowed parts, so that a call that finds its program allocates
+        // no key.
         let mut hasher = FastHasher::default();
         primitive.dyn_hash(&mut hasher);
         ins.hash(&mut hasher);
@@ -77,6 +79,8 @@ static ON_MESHES: EagerCache<(Aval, NamedSharding), Mesh, sharded::Compiled> = P
 fn site(operation: &str, primitive: &dyn Primitive, args: &[&Array]) -> Result<Site, Error> {
     let mut device: Option<Device> = None;
     let mut mesh = primitive.mesh().is_some();
+    // Usually all operands are on one device. This loop finds it without the names that the
+    // messages of `SiteFinder` need.
     for arg in args {
         if let Repr::Device(d) = &arg.0 {
             match (device, d.sharding) {
@@ -98,6 +102,7 @@ fn site(operation: &str, primitive: &dyn Primitive, args: &[&Array]) -> Result<S
         for (i, arg) in args.iter().enumerate() {
             finder.look(arg, || format!("operand {i}"));
         }
+        // A primitive can refer to a mesh although its operands are on one device.
         return Ok(match (finder.site()?, primitive.mesh()) {
             (Site::Device(_), Some(mesh)) => Site::Mesh(mesh),
             (site, _) => site,
@@ -134,6 +139,7 @@ pub(crate) fn place_on(device: Device, args: &[&Array]) -> Result<(Device, Opera
                 )));
             }
             match (&arg.0, arg.as_literal()) {
+                // The cached copy of a scalar is on the default device.
                 (Repr::Literal(_), Some(l)) if held.sharding.single() != Some(device) => {
                     client::put_scalar_on(l, device)
                 }
@@ -278,6 +284,8 @@ impl Backend for Eager {
     ) -> Result<Outputs, Failure> {
         let outs = run(primitive, args, caller)?;
         if numerics::is_checked() {
+            // Operations composed of others are run again one by one, so that the message names the
+            // first bad result.
             let again = || _ = primitive.evaluate(args);
             numerics::check_operation(primitive.name(), args, &outs, again, caller)
                 .map_err(Failure::Value)?;
@@ -326,6 +334,7 @@ pub fn clear_caches() {
 
 /// Returns a program with one equation.
 fn single(primitive: Arc<dyn Primitive>, ins: &[Aval], outs: &[Aval]) -> Jaxpr {
+    // Variables are numbered in the order of their types below: operands first, then results.
     let invars: Vec<Var> = (0..ins.len() as u32).map(Var).collect();
     let outvars: SmallVec<[Var; 1]> = (0..outs.len() as u32)
         .map(|i| Var(ins.len() as u32 + i))
@@ -334,6 +343,7 @@ fn single(primitive: Arc<dyn Primitive>, ins: &[Aval], outs: &[Aval]) -> Jaxpr {
         primitive,
         inputs: invars.iter().map(|v| Atom::Var(*v)).collect(),
         outputs: outvars.clone(),
+        // The cached program serves calls from any line, so it contains none of the user's.
         location: Location::caller(),
         scope: Scope::default(),
     };

@@ -107,6 +107,8 @@ impl History {
         let (Some(original), Some(at)) = (self.original.take(), self.written) else {
             return;
         };
+        // Nothing is lost if the copy has the original's value again. While a panic unwinds, no
+        // trace returns results with which the value could be compared.
         if original.same(value) || std::thread::panicking() {
             return;
         }
@@ -148,6 +150,8 @@ impl Write {
         output: impl Fn(&Array) -> Option<usize>,
         name: impl Fn(usize) -> Option<String>,
     ) {
+        // A result that is still the original's old value; its path names the variable in the
+        // warning.
         let index = output(&self.original);
         let own = matches!(&self.original.0, Repr::Tracer(t) if t.trace == trace);
         if !self.is_lost {
@@ -156,6 +160,7 @@ impl Write {
             let ends = if own {
                 index.is_none()
             } else {
+                // A variable that was created in this trace ends with it in any case.
                 self.made_in == trace
             };
             if kept || ends {
@@ -163,6 +168,7 @@ impl Write {
             }
             self.is_lost = true;
         }
+        // Only the original's own trace knows the path of the variable among its results.
         match &self.original.0 {
             Repr::Tracer(t) if !own && trace::is_open(t.trace) => {
                 let outer = t.trace;

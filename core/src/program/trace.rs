@@ -74,6 +74,8 @@ impl Frame {
     }
 
     fn atom(&mut self, array: &Array) -> Atom {
+        // A value from outside becomes a captured value, one variable for all of its uses. The
+        // address of a device array identifies it as long as `captures` contains a handle.
         let identity = match &array.0 {
             Repr::Tracer(t) if t.trace == self.id => return Atom::Var(t.var),
             Repr::Literal(l) => return Atom::Literal(l.literal),
@@ -178,6 +180,7 @@ impl OpenTrace {
         outputs: &[Array],
         name: impl Fn(usize) -> Option<String>,
     ) -> ClosedJaxpr {
+        // Checked before the trace closes, since its own values are only usable until then.
         for out in outputs {
             if let Err(message) = usable("the traced function's result", out) {
                 panic!("{message}");
@@ -186,13 +189,16 @@ impl OpenTrace {
         let frame = STACK.with_borrow_mut(|stack| {
             let frame = stack.last_mut().expect("the trace is open");
             debug_assert_eq!(frame.id, self.id);
+            // Results from outside are captured, which adds to the frame.
             let atoms: Vec<Atom> = outputs.iter().map(|a| frame.atom(a)).collect();
             let frame = stack.pop().expect("the trace is open");
             (frame, atoms)
         });
         let id = self.id;
+        // The frame has left the stack, so there is nothing for `drop` to close.
         std::mem::forget(self);
         let (frame, outvars) = frame;
+        // Without a borrow of the stack: a write may move to the frame of an outer trace.
         for write in frame.dropped {
             let is_input =
                 |a: &Array| matches!(&a.0, Repr::Tracer(t) if frame.invars.contains(&t.var));
@@ -214,6 +220,8 @@ impl OpenTrace {
 
 impl Drop for OpenTrace {
     fn drop(&mut self) {
+        // The frame is returned from the closure and dropped after the borrow ends: destructors of
+        // values in its primitives, such as closures of callbacks, may compute with arrays.
         let frame = STACK.with_borrow_mut(|stack| {
             let at = stack.iter().rposition(|f| f.id == self.id)?;
             Some(stack.split_off(at))
@@ -279,6 +287,8 @@ pub fn is_tracing() -> bool {
 /// assert_eq!(f(Array::from(2.0f32)).item::<f32>(), 6.0);
 /// ```
 pub fn compile_time_eval<R>(f: impl FnOnce() -> R) -> R {
+    // The count covers the traces that are open now. Those that `f` opens are above it and record
+    // everything.
     let open = STACK.with_borrow(Vec::len);
     scoped::with(&PAUSED, open, f)
 }
@@ -339,6 +349,8 @@ fn usable(operation: &str, array: &Array) -> Result<(), String> {
 /// Returns the index of the trace that records an operation on `args`, or `None` to run it now.
 fn target(args: &[&Array]) -> Option<usize> {
     STACK.with_borrow(|stack| {
+        // The innermost trace that accepts the operation records it. A partial trace, or a full one
+        // that is paused, accepts only operations on its own values.
         let mut top = stack.len();
         let paused = PAUSED.get();
         while top > 0 {
@@ -434,6 +446,7 @@ fn record(at: usize, primitive: Arc<dyn Primitive>, args: &[&Array]) -> Outputs 
         }
     }
     let avals: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
+    // Bound again with operands that vary alike, for which `vary` returns `None`.
     if avals.iter().any(|a| !a.varying().is_empty())
         && let Some(vary) = VARY.get()
         && let Some(joined) = vary(&*primitive, args)

@@ -61,6 +61,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     where
         X: Arguments<Owned = A>,
     {
+        // With `jit` disabled the function runs on the arguments wherever they are.
         if self.programs.options.in_shardings.is_none() || jit_is_disabled() {
             return self.call_in_place(state, args, at);
         }
@@ -79,6 +80,7 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
                 return (self.body)(state, args.own());
             }
             let inputs = inputs!(state, args);
+            // Inside `compile_time_eval` a call without tracers runs the compiled program.
             if records(|| inputs.leaves()) {
                 return self.call_nested(state, args.own(), at);
             }
@@ -96,6 +98,8 @@ impl<'f, S: Tree, A: Tree, R: Tree> Jit<'f, S, A, R> {
     {
         let programs = &self.programs;
         let inputs = inputs!(state, args);
+        // Copies of the handles, since the call below moves the arguments. Only a call without a
+        // program makes them.
         let trace = || self.trace(state, &args.rebuild(&mut Array::clone), at);
         let made = programs.find_or_compile(inputs, at, &trace)?;
         made.value.run(&programs.name, state, args)
@@ -175,6 +179,7 @@ impl Programs {
         let description = describe(inputs);
         let earlier = self.compiled.all();
         let reason = description.explain(earlier.iter().map(|made| &made.value.description));
+        // `change` chooses the first of equally similar calls, and the last call comes first.
         let last = self.compiled.last();
         let calls = last.iter().chain(&earlier);
         let change = description.change(calls.map(|made| &made.value.description));
@@ -217,6 +222,8 @@ impl Programs {
         at: &'static Location<'static>,
         trace: &dyn Fn() -> Trace,
     ) -> (Arc<Trace>, vec::IntoIter<Array>) {
+        // Programs traced here may depend on the mapped axes that are bound, for example by a
+        // collective.
         let key = Signature::of(inputs).and(crate::types::axis::bound());
         let trace = match self.nested.find(&key) {
             Some(made) => made.value.clone(),
@@ -230,6 +237,8 @@ impl Programs {
             }
         };
         let inputs = inputs.leaves();
+        // The state comes first among the inputs. The call replaces it, so its buffers can be
+        // reused.
         let donated: Vec<bool> = (0..inputs.len()).map(|i| i < trace.state_ins).collect();
         let program = trace.program.clone();
         let outs = if self.options.inline {
@@ -255,6 +264,7 @@ impl Programs {
         };
         let asked = wanted(shardings, trace).unwrap_or_else(|e| self.fail(&e, at));
         location::at_location(at, || {
+            // The outputs start with the new state, to which `out_shardings` does not apply.
             for (out, to) in outs[trace.state_outs..].iter_mut().zip(asked) {
                 if let Some(to) = to {
                     *out = crate::device_put(&*out, to);

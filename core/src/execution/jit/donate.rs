@@ -18,6 +18,7 @@ struct Leaves<'a> {
 
 impl Visitor for Leaves<'_> {
     fn leaf(&mut self, _: &Array) {
+        // `enter` has already counted the argument of this leaf.
         if self.argnums.contains(&(self.arguments - 1)) {
             self.chosen.push(self.leaves);
         }
@@ -67,6 +68,7 @@ impl Trace {
     ) -> Vec<ArgumentAttribute> {
         let jaxpr = &self.program.jaxpr;
         let (ins, outs): (Vec<Aval>, Vec<Aval>) = (jaxpr.in_avals(), jaxpr.out_avals());
+        // A weak type makes no difference to a buffer.
         let same = |i: usize, o: usize| ins[i].strong() == outs[o].strong();
         let consts = jaxpr.constvars.len();
         let mut attributes = vec![ArgumentAttribute::None; consts + ins.len()];
@@ -118,6 +120,7 @@ pub(super) fn skip(kept: &[bool], consts: usize, attributes: &mut [ArgumentAttri
         if i >= consts && kept.get(i - consts) == Some(&true) {
             *attribute = ArgumentAttribute::None;
         } else if let ArgumentAttribute::AliasedTo(out) = attribute {
+            // Unchanged arrays are no results of the program, so later results have lower indices.
             *out -= kept.iter().take(*out).filter(|kept| **kept).count();
         }
     }

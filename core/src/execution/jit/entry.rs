@@ -69,6 +69,8 @@ impl Iterator for Outputs<'_> {
                 kept,
                 inputs,
             } => {
+                // Taken for every output, so that output `i` meets input `i`: the state comes first
+                // in both.
                 let input = inputs.next();
                 if kept.next() == Some(&true) {
                     return input.cloned();
@@ -137,6 +139,7 @@ impl Entry {
         let mut outs = match self.execute(name, names, &mut inputs) {
             Ok(outs) => outs,
             Err(e) => {
+                // The state still contains the placeholders that `taken` left.
                 let mut inputs = inputs.into_iter();
                 state.walk_mut(&mut |a| *a = inputs.next().expect("as many arrays"));
                 return Err(e);
@@ -250,6 +253,7 @@ impl Entry {
         for c in &self.consts {
             buffers.push(&c.buffers[0]);
         }
+        // All copies are made before the next loop, which borrows them.
         for (i, input) in inputs.iter().enumerate() {
             if let Some(l) = input.as_literal()
                 && input.device_array()?.sharding.single() != Some(self.device)
@@ -263,6 +267,7 @@ impl Entry {
                 Some(d) => d,
                 None => input.device_array()?,
             };
+            // A scalar's buffer is cached for later programs, so it is never donated.
             let shared = Arc::strong_count(held) > 1 || !matches!(input.0, Repr::Device(_));
             if donated[consts + i] && shared {
                 kept.push(consts + i);

@@ -59,6 +59,7 @@ fn placed_array(array: Array, to: &Placed, path: &str) -> Result<Array> {
         )));
     }
     match (&array.0, to) {
+        // Without elements there is nothing to move; the sharding is recorded for the trace.
         (Repr::Abstract(aval, _), Sharding::Named(to)) => Ok(Array::shape_dtype_struct_with(
             aval.shape(),
             aval.dtype(),
@@ -109,6 +110,8 @@ pub(super) fn plan(
     out_shardings: Option<&Shardings>,
 ) -> Result<Plan> {
     let jaxpr = &trace.program.jaxpr;
+    // A captured array on a mesh makes this a program for that mesh, to which arguments on one
+    // device move.
     let captured = |a: &Array| a.sharding()?.named().map(|n| n.mesh());
     let mut site = match trace.program.consts.iter().find_map(captured) {
         Some(mesh) if matches!(site, Site::Device(_)) => Site::Mesh(mesh),
@@ -118,6 +121,7 @@ pub(super) fn plan(
         Some(shardings) => wanted(shardings, trace)?,
         None => Vec::new(),
     };
+    // So does a mesh in `out_shardings`.
     let asked_mesh = asked.iter().flatten().map(NamedSharding::mesh).next();
     if let (Site::Device(_), Some(mesh)) = (site, asked_mesh) {
         site = Site::Mesh(mesh);
@@ -126,6 +130,7 @@ pub(super) fn plan(
         return Ok(on_device(trace, site, attributes));
     };
     let consts = &trace.program.consts;
+    // Captured values are the first inputs of the program, followed by the state.
     let ins: Vec<NamedSharding> = consts
         .iter()
         .chain(&inputs.leaves())
@@ -153,6 +158,8 @@ pub(super) fn plan(
 
 /// Plans a call on a single device.
 fn on_device(trace: &Trace, site: Site, mut attributes: Vec<ArgumentAttribute>) -> Plan {
+    // The call returns the input's handle for such an output, which is therefore neither donated
+    // nor a result of the program: other handles of the array stay valid without a copy.
     let kept = trace.unchanged();
     donate::skip(&kept, trace.program.consts.len(), &mut attributes);
     Plan {
@@ -197,6 +204,8 @@ fn result_shardings(
     ins: &[NamedSharding],
     asked: Vec<Option<NamedSharding>>,
 ) -> Vec<Option<NamedSharding>> {
+    // The new state has the sharding of the old one, so that it can take over the buffers and the
+    // next call finds the same program.
     let state = (0..trace.state_outs).map(|i| {
         let same = trace.keeps_state(i);
         ins.get(i).copied().filter(|_| same)

@@ -66,6 +66,7 @@ pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> Shared<E> {
 
 /// Removes the programs of all functions.
 pub(crate) fn forget_all() {
+    // Collected first, so that the list is not locked while programs are destroyed.
     let all: Vec<Arc<dyn Forget>> = lock(&ALL).iter().filter_map(Weak::upgrade).collect();
     for programs in all {
         programs.forget();
@@ -75,9 +76,11 @@ pub(crate) fn forget_all() {
 impl<E> FunctionCache<E> {
     /// Returns the program for a call. Creates it at the first use, on one thread.
     pub fn get_or_make(&self, inputs: Inputs<'_>, make: &dyn Fn() -> Result<E>) -> Result<Made<E>> {
+        // Most calls repeat the last one, and comparing with its signature allocates nothing.
         if let Some(last) = self.last()
             && last.key.matches(inputs)
         {
+            // The shortcut bypasses the table, which evicts the programs used least recently.
             self.all.touch(&last);
             return Ok(last);
         }

@@ -75,6 +75,8 @@ struct Sink<W>(W);
 
 impl<W: FnMut(u64)> Hasher for Sink<W> {
     fn write(&mut self, bytes: &[u8]) {
+        // The last word is padded with zeros. The length after it distinguishes `[1]` from `[1,
+        // 0]`.
         for (word, _) in words(bytes) {
             (self.0)(word);
         }
@@ -111,6 +113,8 @@ impl<W: FnMut(u64)> Visitor for Fingerprint<W> {
         match &array.0 {
             Repr::Device(d) => match d.sharding {
                 Sharding::SingleDevice(here) => match self.device {
+                    // Arrays on two devices are an error. Such a call must not match the program
+                    // for one of the two.
                     Some(device) if device != here => self.mixed = true,
                     _ => self.device = Some(here),
                 },
@@ -137,6 +141,7 @@ fn feed(inputs: Inputs<'_>, word: impl FnMut(u64)) {
     let device = f.device.or_else(default_device);
     f.words.write_i64(device.map_or(-1, |d| i64::from(d.id())));
     f.words.write_u8(u8::from(f.mixed));
+    // The remaining words are settings of this thread, on which the traced program may depend.
     f.words.write_u8(crate::prim::dot::default_code());
     for number in Context::current().numbers() {
         f.words.write_usize(number);
@@ -241,6 +246,8 @@ impl Description {
     /// Returns the differences from an earlier call, one per line, and their number.
     fn differences(&self, earlier: &Description) -> (Vec<String>, usize) {
         let mut lines = Vec::new();
+        // A path can have several parts, such as an optional number: whether it is present, and its
+        // value. The `nth` part of a path is compared with the `nth` of the earlier call.
         let value_of = |parts: &[(String, String)], path: &str, nth: usize| {
             parts
                 .iter()

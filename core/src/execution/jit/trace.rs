@@ -76,6 +76,7 @@ impl Tracing {
         let mut outs = tree::leaves_of(state);
         let state_outs = outs.len();
         outs.extend(tree::leaves_of(result));
+        // Computed on demand, since only the warning about a lost write needs the paths.
         let path = |i: usize| {
             if i < state_outs {
                 tree::paths_of(state).into_iter().nth(i)
@@ -131,6 +132,7 @@ impl Trace {
     pub fn put<S: Tree, R: Tree>(&self, state: &mut S, outs: &mut dyn Iterator<Item = Array>) -> R {
         let mut next = || outs.next().expect("an output for every leaf");
         let (left, result) = self.typed::<S, R>();
+        // If the function replaced parts of the state, the structure that it left is kept, too.
         if self.in_place {
             state.walk_mut(&mut |a| *a = next());
         } else {
