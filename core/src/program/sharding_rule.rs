@@ -50,6 +50,8 @@ impl ShardingRule {
     pub fn without(args: &[Aval], outs: &[Aval], gone: &[usize]) -> ShardingRule {
         let rules = |a: &Aval| {
             let mut next = 0;
+            // Without dimension 1, the dimensions of `[a, b, c]` are 0, reduced and 1, and those of
+            // the result `[a, c]` are 0 and 1.
             let rule = |d| {
                 if gone.contains(&d) {
                     DimensionRule::Reduced
@@ -71,6 +73,7 @@ impl ShardingRule {
     /// are batch dimensions; the last `core[i]` dimensions of operand `i`, and those of results,
     /// must not be sharded.
     pub fn batch(args: &[Aval], outs: &[Aval], core: &[usize]) -> ShardingRule {
+        // The operands have the same batch dimensions, so the first one determines their number.
         let batch = args.first().map_or(0, Aval::ndim) - core.first().unwrap_or(&0);
         let rule = |d| {
             if d < batch {
@@ -111,6 +114,7 @@ pub(crate) fn place_results(
     args: &[Aval],
     outs: &mut Avals,
 ) -> Result<(), ShapeError> {
+    // A result may differ between devices wherever one of the operands does.
     let varying = args
         .iter()
         .fold(AxisSet::default(), |set, a| set.union(a.varying_set()));
@@ -127,6 +131,7 @@ pub(crate) fn place_results(
             ))
             .help("reshard the operands to the other mesh first"));
         }
+        // Without sharded operands the mesh is that of the requested sharding.
         (mesh, out) => mesh.or(out.map(|o| o.axes())),
     };
     let Some(mesh) = mesh else {
@@ -295,6 +300,8 @@ fn follow(
         let spec = sharding.spec();
         for (d, rule) in rules.iter().enumerate() {
             let entry = spec.entry(d);
+            // An unsharded dimension takes the sharding of the corresponding one of another
+            // operand.
             if entry.axes().is_empty() {
                 continue;
             }
@@ -326,6 +333,7 @@ fn follow(
     }
     let entry = |rule: &DimensionRule| match rule {
         DimensionRule::Axis(axis) => {
+            // A dimension that no operand has, or has sharded, is whole.
             let found = axes.iter().find(|(a, _)| a == axis);
             found.map_or(SpecEntry::None, |(_, entry)| entry.clone())
         }

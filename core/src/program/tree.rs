@@ -288,6 +288,8 @@ pub fn child<T: Tree>(visitor: &mut dyn Visitor, key: Key<'_>, value: &T) {
 
 impl<T: Tree> Tree for Vec<T> {
     fn walk(&self, visitor: &mut dyn Visitor) {
+        // `[[x], [y]]` and `[[x, y], []]` have the same leaves. Signatures ignore paths, so the
+        // lengths distinguish them.
         visitor.fixed(&self.len());
         with_room(|| {
             for (i, x) in self.iter().enumerate() {
@@ -329,6 +331,8 @@ impl<T: Tree, const N: usize> Tree for [T; N] {
 
 impl<T: Tree> Tree for Option<T> {
     fn walk(&self, visitor: &mut dyn Visitor) {
+        // The value has the path of the option itself, so a field that becomes optional keeps its
+        // path in checkpoints.
         visitor.fixed(&self.is_some());
         match self {
             Some(x) => x.walk(visitor),
@@ -352,6 +356,8 @@ impl<T: Tree> Tree for Option<T> {
 
 impl<T: Tree> Tree for Box<T> {
     fn walk(&self, visitor: &mut dyn Visitor) {
+        // A recursive type contains itself in a `Box` or a collection, so these make room on the
+        // stack.
         with_room(|| (**self).walk(visitor));
     }
     fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Array)) {
@@ -426,6 +432,8 @@ pub(crate) fn walk_with_path(
         }
         fn enter(&mut self, key: Key<'_>) {
             use fmt::Write;
+            // One string serves all paths: `exit` cuts it back to this length. It also restores the
+            // kind, which applies only to the leaves below.
             self.lengths.push((self.path.len(), self.kind));
             let dot = if self.path.is_empty() { "" } else { "." };
             let _ = write!(self.path, "{dot}{key}");
@@ -491,6 +499,7 @@ pub fn shape_dtype_structs<T: Tree>(tree: &T) -> T {
 
 /// Applies `f` to the path and value of every array and returns the resulting tree.
 pub fn map_with_path<T: Tree>(tree: &T, mut f: impl FnMut(&str, &Array) -> Array) -> T {
+    // `rebuild` does not report paths, but visits the leaves in the same order.
     let paths = paths(tree);
     let mut next = paths.iter();
     tree.rebuild(&mut |a| f(next.next().map_or("", |p| p.as_str()), a))
@@ -546,6 +555,7 @@ pub fn block_until_ready<T: Tree>(tree: &T) -> &T {
 #[track_caller]
 pub fn with_leaves<T: Tree>(tree: &T, arrays: impl IntoIterator<Item = Array>) -> T {
     let arrays: Vec<Array> = arrays.into_iter().collect();
+    // `rebuild` would ignore additional arrays.
     let expected = count(tree);
     assert!(
         arrays.len() == expected,

@@ -79,6 +79,7 @@ pub(crate) fn row_major(types: &[Aval]) -> String {
     let mut text = String::from("[");
     for (i, aval) in types.iter().enumerate() {
         let comma = if i > 0 { ", " } else { "" };
+        // From the fastest-varying dimension, the last one, to the slowest: `[1, 0]` for a matrix.
         let order: Vec<String> = (0..aval.ndim()).rev().map(|d| d.to_string()).collect();
         let body = if order.is_empty() {
             String::new()
@@ -120,6 +121,7 @@ impl<'m> Lowering<'m> {
         if let [out] = outs {
             return SmallVec::from_buf([self.begin1(*out)]);
         }
+        // Several results share a number: `%2:3 = …` defines `%2#0`, `%2#1` and `%2#2`.
         let id = self.next;
         self.next += 1;
         self.margin();
@@ -227,6 +229,7 @@ impl<'m> Lowering<'m> {
         let callee = self.module.function(name, jaxpr, self.axes);
         let mut args: SmallVec<[Value; 8]> = args.into();
         let mut outs = jaxpr.out_avals();
+        // The state of ordered effects is the last argument and the last result of such a function.
         if callee.ordered {
             args.push(self.order());
             outs.push(order::aval());
@@ -250,6 +253,7 @@ impl<'m> Lowering<'m> {
         for (v, a) in jaxpr.constvars.iter().chain(&jaxpr.invars).zip(args) {
             env[v.index()] = Some(a.of_type(jaxpr.var_aval(*v)));
         }
+        // A rule that lowers a program inline may emit more operations afterwards, at its own line.
         let outer = self.location;
         let mut args: SmallVec<[Value; 4]> = SmallVec::new();
         for eqn in &jaxpr.eqns {
@@ -260,9 +264,11 @@ impl<'m> Lowering<'m> {
                 eqn.outputs.iter().map(|v| jaxpr.var_aval(*v)).collect();
             let mut values = with_room(|| eqn.primitive.lower(self, &args, &outs));
             debug_assert_eq!(values.len(), outs.len());
+            // The others constrain their results themselves, where they need it.
             if !eqn.primitive.places_results() {
                 self.constrain_typed(&mut values, &args, &outs);
             }
+            // Rules return plain types; that of the variable may be weak or sharded.
             for ((v, value), out) in eqn.outputs.iter().zip(values).zip(outs) {
                 env[v.index()] = Some(value.of_type(out));
             }

@@ -146,6 +146,8 @@ impl Module {
 
     pub(super) fn location(&mut self, source: Source) -> usize {
         let next = self.locations.len();
+        // By address, which is cheaper than comparing file names. A line with two addresses is only
+        // listed twice.
         let key = (std::ptr::from_ref(source.0).addr(), source.1);
         let id = *self.location_ids.entry(key).or_insert(next);
         if id == next {
@@ -165,6 +167,8 @@ impl Module {
         jaxpr: &Arc<Jaxpr>,
         axes: Option<AbstractMesh>,
     ) -> Callee {
+        // Axis types are part of the key, since a program is lowered differently where axes are
+        // manual.
         if let Some(known) = self.by_jaxpr.get(&(jaxpr.clone(), axes)) {
             return known.clone();
         }
@@ -175,6 +179,8 @@ impl Module {
             0 => base,
             n => format!("{base}_{n}"),
         };
+        // The name is taken before the body is written, which may contain functions of the same
+        // name.
         *count += 1;
         let (text, ordered) = self.write_function(&unique, axes, jaxpr, &[], &[]);
         self.functions.push(text);
@@ -241,6 +247,7 @@ impl Module {
         consts: &[Vec<u8>],
     ) -> (String, bool) {
         let mut ctx = Lowering::new(self, axes);
+        // Either all captured values are constants of the text, or all are arguments.
         let captured = jaxpr.constvars.iter().zip(consts);
         let constants = captured.map(|(v, bytes)| ctx.elements(bytes, jaxpr.var_aval(*v)));
         let constants: Vec<Value> = constants.collect();
@@ -257,6 +264,8 @@ impl Module {
             outs.extend(order.after());
         }
         let body = ctx.body;
+        // The head follows the body, which decides whether the state of ordered effects is an
+        // argument.
         let mut text = self.signature(name, &args, &outs, attributes);
         let _ = write!(text, ") {{\n{body}    return");
         if !outs.is_empty() {

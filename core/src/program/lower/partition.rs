@@ -40,6 +40,7 @@ pub(super) struct Declared {
 impl Module {
     /// Returns the symbol of a mesh with these devices, or with the program's.
     pub(super) fn mesh(&mut self, axes: AbstractMesh, devices: Option<&[Device]>) -> String {
+        // Without an order, the devices of a mesh are the partitions in their own order.
         let order = devices
             .filter(|d| *d != self.partition.devices)
             .map(|devices| {
@@ -111,6 +112,7 @@ impl Lowering<'_> {
         let Some(axes) = all.find_map(|a| a.sharding().map(|s| s.mesh())) else {
             return;
         };
+        // The compiler may only add shardings where some axes are left to it.
         let open = axes.has(AxisType::Auto);
         let whole = PartitionSpec::default();
         for (value, aval) in values.iter_mut().zip(outs) {
@@ -164,6 +166,7 @@ impl Lowering<'_> {
         let shardings = |avals: &[Aval], specs: &[PartitionSpec]| {
             let one = |(a, s): (&Aval, &PartitionSpec)| {
                 let text = sdy_sharding(&symbol, s, a.ndim(), open);
+                // The list of shardings has elements without the prefix of the attribute.
                 text.trim_start_matches("#sdy.sharding").to_string()
             };
             let all: Vec<String> = avals.iter().zip(specs).map(one).collect();
@@ -183,6 +186,7 @@ impl Lowering<'_> {
                 t
             }
         });
+        // Operations of the body see the mesh with these axes manual.
         let outer = self.axes.replace(inner);
         let region = self.region(local, body).ending_in("sdy.return");
         self.axes = outer;
@@ -200,6 +204,7 @@ impl Lowering<'_> {
             return f(self);
         };
         let rest = here.axis_names().iter().zip(here.axis_types());
+        // Axes that are already manual cannot be made manual again.
         let rest = rest.filter(|(_, t)| **t != AxisType::Manual);
         let rest: Vec<AxisName> = rest.map(|(n, _)| *n).collect();
         let (mesh, whole) = ((here, None, false), [PartitionSpec::default()]);
@@ -262,6 +267,8 @@ impl Lowering<'_> {
         if outs.is_empty() {
             outs.push(Aval::scalar(DType::Bool));
         }
+        // Every device has the whole operands and takes part in the gather below, though only the
+        // first one uses them.
         let whole = vec![PartitionSpec::default(); args.len().max(outs.len())];
         let body = |ctx: &mut Self, args: &[Value]| {
             let id = ctx.op1("partition_id", &[], Aval::scalar(DType::U32), "");
@@ -294,6 +301,8 @@ impl Lowering<'_> {
 
     /// Emits the first device's value on all devices.
     fn of_first_device(&mut self, value: Value, count: usize) -> Value {
+        // With `n` devices `[3]` becomes `[1, 3]`, gathered `[n, 3]`, of which row 0 is the first
+        // device's.
         let one = self.reshape(value, &[&[1], value.shape()].concat());
         let all = value.aval.with_shape(&[&[count], value.shape()].concat());
         let groups = collective_attributes(&[(0..count).collect()]);
@@ -310,11 +319,14 @@ impl Lowering<'_> {
         let positions: Option<Vec<usize>> = names.iter().map(|n| mesh.position(*n)).collect();
         let positions = positions?;
         let mut groups: Vec<(Vec<usize>, Vec<(usize, usize)>)> = Vec::new();
+        // On a mesh `[2, 3]` with axes `x` and `y` the groups along `y` are partitions 0, 1, 2 and
+        // 3, 4, 5, whose coordinates differ only along `y`.
         for partition in 0..mesh.size() {
             let mut at = mesh.coordinates(partition);
             let rank = positions
                 .iter()
                 .fold(0, |r, &p| r * mesh.axis_sizes()[p] + at[p]);
+            // Without its coordinates along `names`, a partition is identified with its group.
             for &p in &positions {
                 at[p] = 0;
             }

@@ -104,6 +104,7 @@ impl Visitor for Builder {
         self.add(Part::Value(Static::of(value)));
     }
     fn enter(&mut self, key: Key<'_>) {
+        // A key borrows from the visited tree, which the subtree may outlive.
         let step = match key {
             Key::Field(name) => Step::Field(name),
             Key::Index(i) => Step::Index(i),
@@ -193,6 +194,8 @@ impl Subtree {
         for part in &self.parts {
             match part {
                 Part::Array(_) => {
+                    // A node with an array among its parts is that array, perhaps an optional one,
+                    // so it becomes the node `inner`.
                     composed.name = inner.name.or(composed.name);
                     composed.parts.extend(inner.parts.iter().cloned());
                 }
@@ -241,6 +244,8 @@ impl Subtree {
 
     /// Formats the structure like JAX, with `*` for an array.
     pub(super) fn render(&self) -> String {
+        // The static value of the container itself: the length of a list, the variant of an enum,
+        // or whether an optional part is present.
         let mut length = None;
         let mut texts = Vec::new();
         let mut first = None;
@@ -258,6 +263,7 @@ impl Subtree {
                 }
             }
         }
+        // Of these, only a length is a number.
         let list = length.is_some_and(|text| text.parse::<usize>().is_ok());
         let texts = match (first, length) {
             (None, Some("false")) => return "None".into(),
@@ -265,6 +271,7 @@ impl Subtree {
             (None, Some(text)) if texts.is_empty() => text.to_string(),
             (None, _) if texts.len() == 1 => texts.remove(0),
             (Some(Step::Index(_)), _) if list => format!("[{}]", texts.join(", ")),
+            // As in Python, a tuple of one has a comma: `(*,)`.
             (Some(Step::Index(_)), _) if texts.len() == 1 => format!("({},)", texts[0]),
             (Some(Step::Index(_)) | None, _) => format!("({})", texts.join(", ")),
             _ => format!("{{{}}}", texts.join(", ")),
