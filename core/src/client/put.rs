@@ -75,6 +75,7 @@ fn place_on_devices(array: &Array, to: Sharding) -> Result<Array> {
     if held.sharding == to {
         return Ok(array.clone());
     }
+    // Copies between devices, and then a program on the devices, avoid a transfer through the host.
     if let Some(buffers) = by_whole_parts(held, to)? {
         return Ok(Array::from_parts(aval, buffers, to));
     }
@@ -94,6 +95,7 @@ fn by_whole_parts(held: &DeviceArray, to: Sharding) -> Result<Option<SmallVec<[B
     let mut plan = Vec::new();
     for (device, index) in indices(to, shape) {
         let same = |h: &&(Device, Vec<Range<usize>>)| h.1 == index;
+        // A shard that is already on the device needs no transfer.
         let here = have.iter().position(|h| h.0 == device && h.1 == index);
         let Some(from) = here.or_else(|| have.iter().position(|h| same(&h))) else {
             return Ok(None);
@@ -206,6 +208,10 @@ fn rows(aval: Aval, index: &[Range<usize>], mut each: impl FnMut(usize, usize, u
     let length = (last.end - last.start) * size;
     let count: usize = outer.iter().map(|r| r.end - r.start).product();
     for row in 0..count {
+        // `row` counts the rows of the shard, whose coordinates are its digits in the sizes of the
+        // outer dimensions, the innermost dimension first. `from` is the index of the row's first
+        // element in the whole array: the sum of `(start + coordinate) * stride` over the
+        // dimensions.
         let (mut rest, mut from, mut stride) = (row, last.start, shape[outer.len()]);
         for (d, range) in outer.iter().enumerate().rev() {
             let n = range.end - range.start;
@@ -236,6 +242,7 @@ impl DeviceArray {
             return Ok(one.copy_to_host(bytes)?);
         }
         let shape = self.aval.shape();
+        // Each shard is then the whole array.
         if self.sharding.is_fully_replicated() && !self.buffers.is_empty() {
             return Ok(self.buffers[0].copy_to_host(bytes)?);
         }
@@ -249,6 +256,8 @@ impl DeviceArray {
         }
         for (at, index) in distinct(self.sharding, shape) {
             let count: usize = index.iter().map(|r| r.end - r.start).product();
+            // The rows of a shard are apart in the whole array, so it is read into memory of its
+            // own first.
             let mut local = vec![0; count * self.aval.dtype().size()];
             self.buffers[at].copy_to_host(&mut local)?;
             rows(self.aval, &index, |to, from, n| {

@@ -119,6 +119,7 @@ impl SiteFinder {
 }
 
 fn same_devices(a: Mesh, b: Mesh) -> bool {
+    // In any order: `Layout::run` passes the shards in the order of the program's devices.
     a == b
         || a.devices() == b.devices()
         || (a.size() == b.size() && a.devices().iter().all(|d| b.devices().contains(d)))
@@ -207,6 +208,7 @@ pub(crate) fn compile(
     mesh: Mesh,
     flags: &[(String, OptionOverride)],
 ) -> Result<Compiled> {
+    // Each repetition fixes the sharding of at least one more result, so this ends.
     loop {
         if program.ordered {
             return Err(Error::Configuration(format!(
@@ -250,6 +252,7 @@ fn outs(
     mesh: Mesh,
 ) -> Result<Option<Vec<(Aval, Sharding)>>> {
     let avals = jaxpr.out_avals();
+    // Without open results the shardings need not be read from the compiled program.
     let found = if partition.outs.iter().all(Option::is_some) {
         Vec::new()
     } else {
@@ -303,6 +306,7 @@ impl Layout {
         mut each: impl FnMut(Array),
     ) -> Result<()> {
         let mut buffers: SmallVec<[&Buffer; 64]> = SmallVec::new();
+        // All arguments on the first device come first, then those on the next one.
         for part in 0..self.parts {
             for (arg, order) in args.iter().zip(&self.orders) {
                 let at = order.as_ref().map_or(part, |o| o[part]);

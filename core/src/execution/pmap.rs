@@ -152,6 +152,7 @@ fn apply<F: Function<M>, M>(
     let (axes, size) = batch_axes(&leaves, &paths, &given, options.axis_size, caller);
     let (mesh, name) = mesh(options, size, caller);
     let map = ShardMap {
+        // A placeholder, which `bind` replaces by the traced program.
         jaxpr: Arc::new(Jaxpr::new(vec![], vec![], vec![], vec![], vec![])),
         axes: mesh.abstract_mesh(),
         mesh: Some(mesh),
@@ -169,6 +170,8 @@ fn apply<F: Function<M>, M>(
     let mut found = None;
     let program = map.scope(|| {
         trace::trace_to_jaxpr(&locals, |tracers| {
+            // The axis has an index for each device, so a shard has size 1 along it: `[8, 3]`
+            // becomes `[1, 3]`, and `f` gets `[3]`.
             let examples = tracers.iter().zip(&axes).map(|(x, at)| match at {
                 Some(at) => x.squeeze(&[*at as isize]),
                 None => x.clone(),
@@ -177,6 +180,8 @@ fn apply<F: Function<M>, M>(
             let out = location::in_user_code(|| f.call(args));
             let results = tree::leaves(&out);
             let out_axes = result_axes(&out, &results, options, caller);
+            // Shards are assembled along an axis of size 1: `[3]` becomes `[1, 3]`, and the result
+            // is `[8, 3]`.
             let wide = results.iter().zip(&out_axes).map(|(x, at)| match at {
                 Some(at) => x.expand_dims(&[*at as isize]),
                 None => x.clone(),

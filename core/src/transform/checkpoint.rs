@@ -152,8 +152,11 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
     let perturbed: Vec<bool> = leaves.iter().map(|a| a.dtype().is_inexact()).collect();
     let avals: Vec<Aval> = leaves.iter().map(Array::aval).collect();
     let traced = trace_tree(&args, |args| f.call(args)).program;
+    // Linearized inside a trace, so that nothing is computed and the equation of each residual is
+    // known.
     let program = trace_to_jaxpr(&avals, |args| {
         let lin = linearize_eval(&traced.jaxpr, &traced.consts, args, &perturbed);
+        // A captured value that only an unused tangent needs is not saved.
         let (_, used) = lin.linear.jaxpr.dce();
         let kept = lin.linear.consts.iter().zip(used);
         kept.filter(|(_, used)| *used)

@@ -180,6 +180,8 @@ where
             args,
             out,
         } = call;
+        // The rule below contains these structures, so the same rule for others is another
+        // primitive.
         let identity = identity(vec![tree::fingerprint(&args), tree::fingerprint(&out)]);
         let run = move |size: usize, batched: &[bool], arrays: &[Array]| {
             let mapped = Mapped {
@@ -289,6 +291,7 @@ where
 {
     let again = shared.clone();
     let rule = move |mapped: Mapped, args: Packed<F, M>| {
+        // The loop runs over the batched arrays only; the others are the same in each iteration.
         let arrays = tree::leaves(&args);
         let all = arrays.iter().zip(mapped.leaves());
         let examples: Vec<Array> = all.filter(|(_, b)| **b).map(|(x, _)| x.clone()).collect();

@@ -162,11 +162,13 @@ fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap 
                     );
                 }
             }
+            // In the order of the mesh, whatever the order in `axis_names`.
             let chosen = |n: &AxisName| names.as_slice().contains(n);
             axes.axis_names().iter().copied().filter(chosen).collect()
         }
     };
     ShardMap {
+        // A placeholder, which `bind` replaces by the traced program.
         jaxpr: Arc::new(Jaxpr::new(vec![], vec![], vec![], vec![], vec![])),
         axes,
         mesh,
@@ -269,6 +271,8 @@ fn check_results(
         }
         let mentioned: Vec<AxisName> = spec.axes().collect();
         let loose = aval.varying_set().without(&mentioned);
+        // Values may vary over the axes of an enclosing `shard_map`, whose own `out_specs` are
+        // checked.
         let loose: Vec<AxisName> = loose
             .as_slice()
             .iter()

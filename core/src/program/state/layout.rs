@@ -63,6 +63,8 @@ impl Layout {
         let (mut entries, mut holes) = (Vec::new(), Vec::new());
         let mut old = self.holes.iter().peekable();
         for (i, entry) in self.entries.iter().enumerate() {
+            // Empty parts that preceded the entry still precede it, whether it remains or becomes
+            // one.
             while let Some((_, path)) = old.next_if(|(index, _)| *index <= i) {
                 holes.push((entries.len(), path.clone()));
             }
@@ -116,6 +118,7 @@ impl Layout {
         let index = self.search(&entry.path).unwrap_or_else(|index| index);
         let at = u32::try_from(self.entries.len()).expect("fewer than 2^32 arrays");
         self.sorted.insert(index, at);
+        // The new entry replaces an empty part of the same path.
         self.holes.retain(|(_, hole)| *hole != entry.path);
         self.entries.push(entry);
         self.fingerprint = OnceLock::new();
@@ -135,6 +138,7 @@ impl Layout {
 
     /// Returns the paths with every kind set to `kind`.
     pub fn with_kind(self: &Arc<Self>, kind: Option<&'static str>) -> Arc<Layout> {
+        // Nothing changes, so the states keep sharing the layout and its fingerprint.
         if self.entries.iter().all(|e| e.kind == kind) {
             return self.clone();
         }
@@ -152,6 +156,7 @@ impl Layout {
 
     /// Returns whether both layouts have the same paths in the same order.
     pub fn same_paths(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        // The hashes have 128 bits, so that equal ones are taken for equal paths.
         Arc::ptr_eq(self, other) || self.fingerprint().paths == other.fingerprint().paths
     }
 

@@ -101,6 +101,7 @@ impl State {
         if let Some(at) = self.layout.position(path) {
             return Some(std::mem::replace(&mut self.arrays[at], array));
         }
+        // Copies the layout if other states share it.
         Arc::make_mut(&mut self.layout).push(Entry::new(path, kind));
         self.arrays.push(array);
         None
@@ -181,6 +182,8 @@ impl State {
     /// Returns the other state's arrays in the order of this state.
     #[track_caller]
     fn aligned<'a>(&self, other: &'a State) -> Vec<&'a Array> {
+        // Gradients and moments usually have the layout of the parameters, and no path is looked
+        // up.
         if self.layout.same_paths(&other.layout) {
             return other.arrays.iter().collect();
         }
@@ -289,6 +292,8 @@ impl State {
             return other;
         }
         let entries = own.entries().iter().chain(others.entries());
+        // The index of an empty part counts the entries before it, which now include those of
+        // `self`.
         let behind = others.holes().iter();
         let behind = behind.map(|(index, path)| (self.len() + index, path.clone()));
         let holes = own.holes().iter().cloned().chain(behind).collect();
@@ -327,6 +332,7 @@ impl State {
         };
         let (mut entries, mut arrays, mut holes) = (Vec::new(), Vec::new(), Vec::new());
         let mut all = self.layout.holes().iter().peekable();
+        // Empty parts that precede entry `upto` of this state follow `count` entries in the result.
         let mut pass = |upto: usize, count: usize| {
             while let Some((_, path)) = all.next_if(|(index, _)| *index <= upto) {
                 holes.extend(below(path).map(|path| (count, path.into())));
@@ -381,6 +387,7 @@ impl State {
     fn put<T: Tree>(&self, tree: &mut T, all: bool) -> Result<(), StateMismatch> {
         let mut mismatch = StateMismatch::default();
         let mut used = vec![false; self.len()];
+        // The arrays are collected first, so that the tree is unchanged if one does not fit.
         let mut new = Vec::new();
         tree::for_each_with_path(tree, |path, _, old| match self.layout.position(path) {
             Some(at) => {

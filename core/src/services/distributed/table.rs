@@ -178,6 +178,7 @@ impl Table {
                 Some(self.value(id, &key).unwrap_or(Reply::Absent { id }))
             }
             Request::Delete { id, key } => {
+                // Without the slash `ab` would be below `a`.
                 let below = format!("{key}/");
                 self.values
                     .retain(|k, _| *k != key && !k.starts_with(&below));
@@ -236,6 +237,7 @@ impl Table {
                 message: format!("the key `{}` already has a value", plain(&key)),
             };
         }
+        // Processes wait for a key only until its first value.
         let (waiting, others) = std::mem::take(&mut self.getters)
             .into_iter()
             .partition(|w: &Waiter| w.key == key);
@@ -260,11 +262,13 @@ impl Table {
         now: Instant,
         deadline: Instant,
     ) -> Option<Reply> {
+        // A process that has left never arrives, so waiting for it would end in a timeout.
         let refusal = if self.members.contains(&Member::Left) {
             let left = self.which(|m| *m == Member::Left);
             Some(format!("{}: {left} called shutdown", title(&name)))
         } else {
             let at = self.barriers.get(&name);
+            // The barrier counts requests, so a process must not be counted twice.
             let twice = at.is_some_and(|at| at.iter().any(|w| w.process == process));
             twice.then(|| {
                 format!(
@@ -383,6 +387,7 @@ impl Table {
                 let kind = FailureKind::Timeout;
                 self.outbox
                     .push((process, Reply::Refused { kind, message }));
+                // It may join again.
                 self.members[process] = Member::Awaited;
             }
         }
@@ -398,6 +403,7 @@ impl Table {
             .map(|(name, _)| name.clone())
             .collect();
         for name in late {
+            // The barrier is removed first, so that `elsewhere` reports only others.
             let Some(at) = self.barriers.remove(&name) else {
                 continue;
             };
@@ -412,6 +418,7 @@ impl Table {
                     self.members.len(),
                     now - waiter.since
                 );
+                // A process whose shutdown timed out leaves without the others.
                 if name == GOODBYE {
                     self.members[waiter.process] = Member::Left;
                 }

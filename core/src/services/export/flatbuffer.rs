@@ -40,6 +40,7 @@ pub(super) fn table(fields: impl IntoIterator<Item = (u16, Field)>) -> Node {
 
 /// Returns the bytes of a buffer with this root.
 pub(super) fn write(root: &Node) -> Vec<u8> {
+    // The first 4 bytes will contain the offset of the root.
     let mut writer = Writer { out: vec![0; 4] };
     let at = writer.node(root);
     writer.refer(0, at);
@@ -73,6 +74,7 @@ impl Writer {
 
     /// Appends a node and returns its position.
     fn node(&mut self, node: &Node) -> usize {
+        // No value of this subset is wider than 4 bytes.
         self.align(4);
         let at = self.out.len();
         match node {
@@ -96,6 +98,8 @@ impl Writer {
             }
             Node::List(items) => {
                 self.u32(items.len());
+                // Offsets are unsigned, so the items follow the list; their offsets are filled in
+                // afterwards.
                 let first = self.out.len();
                 self.out.resize(first + 4 * items.len(), 0);
                 for (i, item) in items.iter().enumerate() {
@@ -111,8 +115,10 @@ impl Writer {
         // The widest fields first, so that no field needs padding.
         let mut order: Vec<(&u16, &Field)> = fields.iter().collect();
         order.sort_by_key(|(_, field)| std::cmp::Reverse(field.size()));
+        // The directory has a slot for each field number up to the last; 0 marks an absent field.
         let slots = fields.last_key_value().map_or(0, |(k, _)| *k as usize + 1);
         let mut offsets = vec![0; slots];
+        // A table starts with the 4-byte offset of its directory.
         let mut size = 4;
         for (slot, field) in &order {
             offsets[**slot as usize] = size;
@@ -120,6 +126,8 @@ impl Writer {
         }
         self.align(4);
         let directory = self.out.len();
+        // The directory contains its own size, the table's size, and the offset of each field in
+        // the table.
         self.u16(4 + 2 * slots);
         self.u16(size);
         for offset in &offsets {
@@ -187,6 +195,8 @@ impl<'a> Table<'a> {
 
     /// Returns the position of a field; `None` if it has its default value.
     fn field(&self, slot: usize) -> Result<Option<usize>> {
+        // The directory precedes or follows its table, so this offset is signed. A position before
+        // the buffer wraps to a huge number, which `number` rejects.
         let back = number::<4>(self.bytes, self.at)? as u32 as i32;
         let directory = (self.at as i64 - i64::from(back)) as usize;
         let size = number::<2>(self.bytes, directory)? as usize;
@@ -230,6 +240,7 @@ impl<'a> Table<'a> {
     fn vector_from(&self, at: usize, item: usize) -> Result<(usize, usize)> {
         let at = follow(self.bytes, at)?;
         let len = number::<4>(self.bytes, at)? as usize;
+        // Reading the length has checked that `at + 4` is in the buffer.
         let fits = len
             .checked_mul(item)
             .is_some_and(|size| size <= self.bytes.len() - at - 4);

@@ -75,8 +75,10 @@ impl Format {
     fn float(elements: &[Scalar], dtype: DType, precision: usize) -> Format {
         let values = || elements.iter().map(|v| v.to_f64());
         let finite = || values().filter(|v| v.is_finite());
+        // A zero never needs an exponent, so it does not decide about the notation.
         let sizes = || finite().map(f64::abs).filter(|v| *v != 0.0);
         let (least, most) = sizes().fold((f64::INFINITY, 0.0f64), |(a, b), v| (a.min(v), b.max(v)));
+        // NumPy's criteria, which it computes in the array's dtype.
         let scientific = sizes().next().is_some()
             && (most >= large(dtype)
                 || least < rounded(1e-4, dtype)
@@ -100,6 +102,8 @@ impl Format {
                 right: parts.map(|p| p.1.len()).max().unwrap_or(0),
             }
         };
+        // `nan` and `inf` have no decimal point. If they are wider than the numbers, these get more
+        // columns on the left.
         let widest = values()
             .filter(|v| !v.is_finite())
             .map(|v| nonfinite(v).len())
@@ -117,6 +121,7 @@ impl Format {
     fn width(&self) -> usize {
         match self {
             Format::Positional { left, right, .. } => left + 1 + right,
+            // One column for the point, and two for `e` and the sign of the exponent.
             Format::Scientific {
                 left,
                 digits,
@@ -217,6 +222,7 @@ impl Parts {
 fn shortest(v: f64, dtype: DType) -> String {
     match dtype {
         DType::F32 => format!("{:e}", v as f32),
+        // The standard library prints shortest digits of `f32` and `f64` only.
         DType::F16 => (0..5)
             .map(|n| format!("{v:.n$e}"))
             .find(|text| {
@@ -242,6 +248,7 @@ fn significant(v: f64, dtype: DType, precision: usize) -> String {
 /// point and without trailing zeros: `1.`, `0.25`.
 fn positional(v: f64, dtype: DType, precision: usize) -> String {
     let parts = Parts::of(&shortest(v, dtype));
+    // Digits after the point in positional notation: `1.25e-3` has 2 + 3.
     let places = parts.fraction.len() as i32 - parts.power;
     if places > precision as i32 {
         let text = format!("{v:.precision$}");
