@@ -306,7 +306,7 @@ impl Layout {
         mut each: impl FnMut(Array),
     ) -> Result<()> {
         let mut buffers: SmallVec<[&Buffer; 64]> = SmallVec::new();
-        // All arguments on the first device come first, then those on the next one.
+        // The runtime takes all arguments on the first device, then those on the second, and so on.
         for part in 0..self.parts {
             for (arg, order) in args.iter().zip(&self.orders) {
                 let at = order.as_ref().map_or(part, |o| o[part]);

@@ -73,7 +73,7 @@ impl ShardingRule {
     /// are batch dimensions; the last `core[i]` dimensions of operand `i`, and those of results,
     /// must not be sharded.
     pub fn batch(args: &[Aval], outs: &[Aval], core: &[usize]) -> ShardingRule {
-        // The operands have the same batch dimensions, so the first one determines their number.
+        // The operands have the same batch dimensions, so the first operand determines their number.
         let batch = args.first().map_or(0, Aval::ndim) - core.first().unwrap_or(&0);
         let rule = |d| {
             if d < batch {

@@ -164,11 +164,11 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
             .collect()
     });
     let jaxpr = &*program.jaxpr;
-    let mut found = Vec::new();
+    let mut saved = Vec::new();
     let mut kept: Vec<Var> = Vec::new();
     for out in &jaxpr.outvars {
         match out {
-            Atom::Literal(l) => found.push(Residual {
+            Atom::Literal(l) => saved.push(Residual {
                 aval: l.aval(),
                 source: "from a literal".into(),
             }),
@@ -178,7 +178,7 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
     let mut note = |v: &Var, source: String| {
         if kept.contains(v) {
             let aval = jaxpr.var_aval(*v);
-            found.push(Residual { aval, source });
+            saved.push(Residual { aval, source });
         }
     };
     for v in &jaxpr.constvars {
@@ -195,7 +195,7 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
             );
         }
     }
-    found
+    saved
 }
 
 /// Returns the operand of the rounding that computes a value, or else the value.

@@ -93,15 +93,15 @@ fn apply<F: Function<M>, M>(
         location::at_location(caller.at, || trace_tree(&examples, |args| f.call(args)))
     });
     let program = &traced.program;
-    // `found` contains the batch axis of each result; `None` for one that all examples share.
-    let (outs, found) = batch_eval(&program.jaxpr, &program.consts, &leaves, &axes, axis);
+    // The batch axis of a result is `None` if all examples share the result.
+    let (outs, out_axes) = batch_eval(&program.jaxpr, &program.consts, &leaves, &axes, axis);
     let wanted = options.out_axes.of("out_axes", &traced.result, caller);
     let paths = tree::paths(&traced.result);
-    let all = outs.iter().zip(found).zip(wanted).zip(&paths);
-    let placed = all.map(|(((out, found), wanted), path)| match wanted {
-        Some(wanted) => placed(out, found, wanted, axis, caller),
+    let all = outs.iter().zip(out_axes).zip(wanted).zip(&paths);
+    let placed = all.map(|(((out, out_axis), wanted), path)| match wanted {
+        Some(wanted) => placed(out, out_axis, wanted, axis, caller),
         None => {
-            expect_shared(found, path, caller);
+            expect_shared(out_axis, path, caller);
             out.clone()
         }
     });

@@ -221,8 +221,9 @@ impl Entry {
         // Arrays with another layout are moved for the call.
         let mut moved: SmallVec<[(usize, Arc<DeviceArray>); 2]> = SmallVec::new();
         for (i, (input, to)) in inputs.iter().zip(&layout.ins[consts..]).enumerate() {
-            let there = matches!(&input.0, Repr::Device(d) if d.sharding == Sharding::Named(*to));
-            if !there {
+            let is_placed =
+                matches!(&input.0, Repr::Device(d) if d.sharding == Sharding::Named(*to));
+            if !is_placed {
                 moved.push((i, put::follow(input, *to)?));
             }
         }

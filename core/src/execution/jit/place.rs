@@ -180,10 +180,11 @@ pub(super) fn changed<T>(kept: &[bool], mut outputs: Vec<T>) -> Vec<T> {
 /// Returns the requested shardings of the result's arrays.
 pub(super) fn wanted(shardings: &Shardings, trace: &Trace) -> Result<Vec<Option<NamedSharding>>> {
     let paths = tree::paths_of(&|v| trace.trees.walk_result(v));
-    let told = shardings
+    let requested = shardings
         .of_paths("out_shardings", &paths)
         .map_err(Error::Configuration)?;
-    told.iter()
+    requested
+        .iter()
         .zip(&paths)
         .map(|(to, path)| match to.as_ref().map(|to| to.sharding("out_shardings")) {
             None => Ok(None),

@@ -76,7 +76,7 @@ pub(crate) fn forget_all() {
 impl<E> FunctionCache<E> {
     /// Returns the program for a call. Creates it at the first use, on one thread.
     pub fn get_or_make(&self, inputs: Inputs<'_>, make: &dyn Fn() -> Result<E>) -> Result<Made<E>> {
-        // Most calls repeat the last one, and comparing with its signature allocates nothing.
+        // Most calls have the signature of the previous call, and comparing it allocates nothing.
         if let Some(last) = self.last()
             && last.key.matches(inputs)
         {

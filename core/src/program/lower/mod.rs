@@ -79,7 +79,7 @@ pub(crate) fn row_major(types: &[Aval]) -> String {
     let mut text = String::from("[");
     for (i, aval) in types.iter().enumerate() {
         let comma = if i > 0 { ", " } else { "" };
-        // From the fastest-varying dimension, the last one, to the slowest: `[1, 0]` for a matrix.
+        // From the last dimension, which varies fastest, to the first: `[1, 0]` for a matrix.
         let order: Vec<String> = (0..aval.ndim()).rev().map(|d| d.to_string()).collect();
         let body = if order.is_empty() {
             String::new()

@@ -268,7 +268,7 @@ impl Lowering<'_> {
             outs.push(Aval::scalar(DType::Bool));
         }
         // Every device has the whole operands and takes part in the gather below, though only the
-        // first one uses them.
+        // first device uses them.
         let whole = vec![PartitionSpec::default(); args.len().max(outs.len())];
         let body = |ctx: &mut Self, args: &[Value]| {
             let id = ctx.op1("partition_id", &[], Aval::scalar(DType::U32), "");
