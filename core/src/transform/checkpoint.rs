@@ -172,6 +172,8 @@ fn residuals<F: Function<M>, M>(f: &F, args: F::Args) -> Vec<Residual> {
                 aval: l.aval(),
                 source: "from a literal".into(),
             }),
+            // `checkpoint` rounds saved values to their dtype. The list names the operations
+            // before.
             Atom::Var(v) => kept.push(before_rounding(jaxpr, *v)),
         }
     }

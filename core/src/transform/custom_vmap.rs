@@ -289,6 +289,7 @@ where
     F: Function<M> + 'static,
     M: 'static,
 {
+    // The rule belongs to the primitive, which may outlive this call.
     let again = shared.clone();
     let rule = move |mapped: Mapped, args: Packed<F, M>| {
         // The loop runs over the batched arrays only; the others are the same in each iteration.

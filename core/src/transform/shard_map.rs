@@ -203,6 +203,7 @@ fn apply<F: Function<M>, M>(
             }
         }
     }
+    // The traced closure returns arrays, and its tree leaves it here.
     let mut result = None;
     let program = map.scope(|| {
         trace::trace_to_jaxpr(&locals, |tracers| {

@@ -86,6 +86,7 @@ impl Tracing {
         };
         Trace {
             program: self.open.finish_named(&outs, path),
+            // Includes static values: a state in which one changed is rebuilt.
             in_place: self.state == tree::fingerprint_of(state),
             state_ins: self.state_ins,
             state_outs,
@@ -113,6 +114,7 @@ impl Trace {
             .zip(&jaxpr.invars)
             .take(self.state_outs);
         let kept: Vec<bool> = pairs
+            // Output `i` is the new value of input `i` only in a state of the same structure.
             .map(|(out, input)| self.in_place && *out == Atom::Var(*input))
             .collect();
         if kept.contains(&true) {

@@ -58,6 +58,7 @@ impl Format {
                 }
             }
         }
+        // Without a name, an unused array is found by the number of placeholders below.
         let unused = names
             .iter()
             .zip(&used)
@@ -133,6 +134,7 @@ impl Spec {
         let is_align = |c: &char| matches!(c, '<' | '^' | '>');
         let chars: Vec<char> = text.chars().collect();
         let mut rest = &chars[..];
+        // Two characters are tried first, since the fill character may be `<`, `^` or `>`, too.
         if let [fill, align, after @ ..] = rest
             && is_align(align)
         {
@@ -186,6 +188,7 @@ impl Spec {
         }
         if self.zero {
             let missing = self.width.saturating_sub(text.chars().count());
+            // Zeros follow the sign: `-007`.
             let at = usize::from(text.starts_with(['-', '+']));
             text.insert_str(at, &"0".repeat(missing));
         }
@@ -204,6 +207,7 @@ fn parse(format: &str, names: &[&str]) -> Result<Vec<Piece>, String> {
     let mut chars = format.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
+            // A doubled brace stands for itself.
             '{' | '}' if chars.peek() == Some(&c) => {
                 chars.next();
                 text.push(c);
@@ -238,6 +242,7 @@ fn placeholder(inside: &str, names: &[&str]) -> Result<Piece, String> {
     let arg = match name {
         "" => None,
         name => {
+            // Names are looked up before positions.
             let number = name.parse().ok().filter(|n| *n < names.len());
             let found = names.iter().position(|n| *n == name).or(number);
             Some(found.ok_or_else(|| {

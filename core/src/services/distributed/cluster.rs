@@ -74,6 +74,7 @@ impl Surroundings<'_> {
 
     /// Returns the cluster environment in which this process runs.
     pub(super) fn detect(&self) -> Option<Cluster> {
+        // The first match wins, so `RAMIE_*` overrides what a launcher sets.
         const ALL: [Cluster; 5] = [
             Cluster::Variables,
             Cluster::OpenMpi,
@@ -127,6 +128,7 @@ impl Surroundings<'_> {
                 .parse()
                 .map_err(|_| format!("RAMIE_COORDINATOR_PORT is {text:?}, not a port"))?,
         };
+        // An IPv6 address needs brackets before the port.
         Ok(if host.contains(':') {
             format!("[{host}]:{port}")
         } else {
@@ -201,6 +203,7 @@ impl Surroundings<'_> {
     fn launcher(&self) -> Result<(String, u16), String> {
         let Some(uri) = self.get("OMPI_MCA_orte_hnp_uri") else {
             let size = self.number("OMPI_COMM_WORLD_SIZE")?;
+            // All processes are on this host if as many as in the whole program are local.
             return if self.number("OMPI_COMM_WORLD_LOCAL_SIZE") == Ok(size) {
                 Ok(("127.0.0.1".into(), PORT))
             } else {
@@ -231,6 +234,7 @@ impl Surroundings<'_> {
         let host = self.get("HOSTNAME").ok_or("HOSTNAME is not set")?;
         let ending = format!("-{index}");
         let full = (self.hosts)().lines().find_map(|line| {
+            // A line contains an address, its names, and perhaps a comment.
             let names = line.split('#').next().unwrap_or_default();
             let mut names = names.split_whitespace().skip(1);
             names
@@ -249,6 +253,7 @@ impl Surroundings<'_> {
         let stem = host
             .strip_suffix(&*ending)
             .ok_or_else(|| format!("HOSTNAME is {host:?}, and does not end with {ending:?}"))?;
+        // `train-3.pods.ml` has the first pod `train-0.pods.ml`.
         Ok(format!("{stem}-0{}", &full[host.len()..]))
     }
 }
@@ -266,6 +271,7 @@ fn first_node(list: &str) -> Result<String, String> {
     let unreadable = || format!("SLURM_STEP_NODELIST is {list:?}");
     let mut name = String::new();
     let mut rest = list;
+    // The first host has the first entry of each range: `rack[2-3]n[04,06]` starts with `rack2n04`.
     while let Some(at) = rest.find(['[', ',']) {
         name += &rest[..at];
         if rest[at..].starts_with(',') {

@@ -215,6 +215,7 @@ impl Connection {
 
     /// Sends heartbeats, and checks that the coordinator is alive.
     fn beat(&self) {
+        // Several heartbeats fit into the timeout, so that one may be late.
         let pause = (self.config.heartbeat_timeout / 4).min(Duration::from_secs(10));
         while !self.closed.load(Ordering::Acquire) {
             let silence = lock(&self.heard).elapsed();
@@ -277,6 +278,7 @@ impl Connection {
             }
             let id = waiting.next;
             waiting.next += 1;
+            // Before sending, since the reply may arrive before `send` returns.
             waiting.replies.insert(id, reply);
             (id, request(id))
         };
@@ -288,6 +290,7 @@ impl Connection {
                     format!("{error}: the limit is {LONGEST} bytes"),
                 ));
             }
+            // Drops the sender of this request, so that `recv` below returns.
             self.fail(format!(
                 "the coordinator at {}, in process 0, was lost: {}",
                 self.config.coordinator,
