@@ -288,7 +288,7 @@ pub fn is_tracing() -> bool {
 /// ```
 pub fn compile_time_eval<R>(f: impl FnOnce() -> R) -> R {
     // The count covers the traces that are open now. Those that `f` opens are above it and record
-    // everything.
+    // as usual.
     let open = STACK.with_borrow(Vec::len);
     scoped::with(&PAUSED, open, f)
 }
