@@ -197,6 +197,7 @@ impl Database {
     /// Appends versions, which must be newer than all previous ones, so that a node that is listed
     /// twice cannot cause an endless loop.
     fn append(&self, roots: &mut Vec<Root>, newer: Vec<Root>) -> Result<()> {
+        // Generations start at 1.
         let last = roots.last().map_or(0, |root| root.generation);
         if newer.first().is_some_and(|root| root.generation <= last) {
             let message = "the database's versions are not in order";
@@ -338,6 +339,7 @@ impl Database {
     /// Returns the node at a location. It must have height `height` and must not contain keys
     /// before `least`.
     pub(super) fn node(&self, location: &Location, height: u8, least: &[u8]) -> Result<Arc<Node>> {
+        // Do not keep the lock while reading. Two threads may read the same node, a waste only.
         let kept = lock(&self.kept).nodes.get(location).cloned();
         let node = match kept {
             Some(node) => node,
@@ -359,6 +361,7 @@ impl Database {
                 format!("the node at byte {offset} {what}"),
             ))
         };
+        // Heights fall by one per level, so a damaged tree cannot contain a cycle.
         if node.height != height {
             return wrong(format!("has height {}, not {height}", node.height));
         }
@@ -373,6 +376,7 @@ impl Database {
         let Some(mut node) = self.root()? else {
             return Ok(None);
         };
+        // The key without the prefixes that the nodes on the path have stripped.
         let mut rest = key;
         loop {
             let children = match &node.entries {
@@ -383,6 +387,7 @@ impl Database {
                 }
                 Entries::Children(children) => children,
             };
+            // A child contains the keys from its own key up to that of the next child.
             let Some(index) = node.keys.up_to(rest).checked_sub(1) else {
                 return Ok(None);
             };
@@ -392,6 +397,7 @@ impl Database {
             if !rest.starts_with(&least[..child.prefix]) {
                 return Ok(None);
             }
+            // Only nodes of height 1 or more have children, so this does not underflow.
             let below = self.node(&child.location, node.height - 1, &least[child.prefix..])?;
             rest = &rest[child.prefix..];
             node = below;
@@ -417,6 +423,7 @@ impl Database {
         self.files.covering(location)?;
         let path = || self.files.path(&location.file);
         let limit = self.limit();
+        // The margin is for the frame around the contents.
         if location.length > limit as u64 + 1024 {
             let (length, offset) = (location.length, location.offset);
             return Err(Error::format(
@@ -448,11 +455,13 @@ pub(super) fn fill(files: &Files, value: &Value, offset: u64, bytes: &mut [u8]) 
 
 impl NodeCache {
     fn keep(&mut self, location: &Location, node: &Arc<Node>) {
+        // The stored length approximates the node's memory, and 256 bytes that of its entry here.
         let cost = |location: &Location| location.length.saturating_add(256);
         if self.nodes.insert(location.clone(), node.clone()).is_none() {
             self.order.push_back(location.clone());
             self.bytes = self.bytes.saturating_add(cost(location));
         }
+        // The node that was just inserted stays, even if it exceeds the limit alone.
         while self.bytes > NODE_CACHE_BYTES && self.order.len() > 1 {
             if let Some(oldest) = self.order.pop_front() {
                 self.nodes.remove(&oldest);

@@ -104,6 +104,7 @@ impl Manifest {
     pub fn write_first(config: &Config, root: &Root) -> Vec<u8> {
         let mut out = Vec::new();
         config.write(&mut out);
+        // The format has no optional locations: a missing one has this offset and length.
         let missing = Location {
             file: DataFile {
                 base: "".into(),
@@ -127,6 +128,7 @@ impl Manifest {
         if !manifest.config.numbered {
             return Ok(manifest);
         }
+        // A numbered manifest has the configuration only; the versions are in the newest file.
         let Some(path) = newest(folder)? else {
             return Ok(manifest);
         };
@@ -153,6 +155,7 @@ fn open(path: &Path) -> Result<Manifest> {
         _ => unreadable(path, e),
     })?;
     let mut bytes = Vec::new();
+    // One byte more than allowed shows that the file is too long without reading all of it.
     let most = LARGEST as u64 + 1;
     file.take(most).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > LARGEST {
@@ -175,6 +178,7 @@ fn newest(folder: &Path) -> Result<Option<PathBuf>> {
         let number = name.strip_prefix("manifest.").unwrap_or("");
         let digit = |b| matches!(b, b'0'..=b'9' | b'a'..=b'f');
         let numbered = number.len() == 16 && number.bytes().all(digit);
+        // All numbers have 16 digits, so the order of the names is that of the numbers.
         if numbered && best.as_deref().is_none_or(|best| best < name) {
             best = Some(name.into());
         }

@@ -93,6 +93,8 @@ impl NodeKeys {
         limit: usize,
     ) -> Decoded<(NodeKeys, Vec<usize>)> {
         const LENGTH: &str = "a key's length";
+        // Keys are delta-coded: `ab1`, `ab2`, `b` are stored as `ab1`, 2 + `2`, 0 + `b`. The first
+        // key shares nothing, so its length is not in the file.
         let mut shared = vec![0];
         shared.extend(cursor.varints_up_to(count - 1, LONGEST_KEY, LENGTH)?);
         let own = cursor.varints_up_to(count, LONGEST_KEY, LENGTH)?;
@@ -109,12 +111,14 @@ impl NodeKeys {
             common,
             ends: Vec::with_capacity(count),
         };
+        // The previous key, in full.
         let mut last = Vec::new();
         for i in 0..count {
             if shared[i] > last.len() || shared[i] + own[i] > LONGEST_KEY {
                 return cursor.bad(format!("key {i} has invalid lengths"));
             }
             let rest = cursor.take(own[i])?;
+            // Lookups are binary searches, so keys must ascend; the shared bytes are equal.
             if i > 0 && last[shared[i]..] >= *rest {
                 return cursor.bad(format!("key {i} is not after the previous one"));
             }
@@ -123,7 +127,9 @@ impl NodeKeys {
             if prefixes.get(i).is_some_and(|&p| p > last.len()) {
                 return cursor.bad(format!("key {i} is shorter than its prefix"));
             }
+            // The common prefix is stored once, at the front of `bytes`.
             let start = if i == 0 { 0 } else { common };
+            // Delta coding lets a short input expand to many long keys.
             if keys.bytes.len() + last.len() > limit.saturating_add(common) {
                 return cursor.bad(format!("keys take more than {limit} bytes"));
             }
@@ -188,6 +194,7 @@ impl Node {
             if let Some(kind) = kinds.iter().find(|&&kind| kind > 1) {
                 return cursor.bad(format!("a value has the unknown kind {kind}"));
             }
+            // Only values outside of the node have a file and an offset; all values have a length.
             let outside = kinds.iter().filter(|&&kind| kind == 1).count();
             let mut files = read_files(cursor, &files, outside)?.into_iter();
             let mut offsets = cursor.varints(outside)?.into_iter();
@@ -234,6 +241,7 @@ pub(super) fn write_leaf(prefix: usize, entries: &[(Vec<u8>, Value)]) -> Vec<u8>
             Value::Inline(_) => None,
         })
     };
+    // Indices in the table depend on its order, so add all files before the first is written.
     let mut table = Table::default();
     outside().for_each(|location| table.add(&location.file));
     table.write(&mut out);
@@ -267,6 +275,7 @@ pub(super) fn write_inner(height: u8, prefix: usize, entries: &[(Vec<u8>, Child)
     put_varint(&mut out, entries.len() as u64);
     let shared = write_key_lengths(&mut out, prefix, entries);
     for (_, child) in entries {
+        // No underflow: `tree::build` limits `prefix` to the shortest prefix of the children.
         put_varint(&mut out, (child.prefix - prefix) as u64);
     }
     write_key_bytes(&mut out, &shared, entries);

@@ -125,6 +125,7 @@ impl Writer {
             "ocdbt::Writer::create: max_inline_value_bytes is {inline}, but nodes store values of \
              at most {LARGEST_INLINE} bytes\n  help: use the default of 1024"
         );
+        // Data files without a manifest are leftovers of a failed write, and are no database.
         let manifest = home.path().join(manifest::NAME);
         let there = manifest.try_exists();
         if there.map_err(|e| Error::io(&manifest, "be accessed", e))? {
@@ -197,6 +198,7 @@ impl Writer {
         } else {
             Value::OutOfLine(self.write(parts, length as u64)?)
         };
+        // Lock after the value is in its file, so that threads write values in parallel.
         self.state().entries.insert(key.into(), value);
         Ok(())
     }
@@ -239,11 +241,13 @@ impl Writer {
             let (key, value) = entry?;
             let value = match value {
                 Value::OutOfLine(mut location) => {
+                    // The base path moves into the subdirectory; the values themselves do not move.
                     location.file.base = format!("{name}/{}", location.file.base).into();
                     Value::OutOfLine(location)
                 }
                 inline => inline,
             };
+            // Clone the value instead of keeping the lock: the comparison may read two large files.
             let before = self.state().entries.get(&key).cloned();
             if before.is_some_and(|before| before != value && !self.equal(&before, &value)) {
                 let key = key.escape_ascii();
@@ -266,6 +270,8 @@ impl Writer {
         let chunk = |value: &Value, at: u64, bytes: &mut [u8]| -> Result<()> {
             super::database::fill(&files, value, at, bytes)
         };
+        // Compare piece by piece, since values can be larger than memory.
+        // A value that cannot be read counts as different, so the merge fails rather than guesses.
         let (mut x, mut y) = (vec![0; 1 << 16], vec![0; 1 << 16]);
         let length = a.length();
         length == b.length()
@@ -278,6 +284,8 @@ impl Writer {
 
     /// Writes bytes to a data file with room.
     fn write(&self, parts: &[&[u8]], length: u64) -> Result<Location> {
+        // Take the file out of the list: no other thread can use it, so writing needs no lock.
+        // After an error it is not put back, as its end is unknown.
         let output = {
             let mut state = self.state();
             let fits = |o: &Output| o.length().saturating_add(length) <= self.target;
@@ -311,6 +319,7 @@ impl Writer {
     pub fn finish(self) -> Result<()> {
         let entries = std::mem::take(&mut self.state().entries);
         let entries = entries.into_iter().collect();
+        // The entries come from a `BTreeMap`, so they are sorted as the tree needs them.
         let tree = tree::build(&self.config, entries, |block| {
             self.write(&[block], block.len() as u64)
         })?;
@@ -326,6 +335,7 @@ impl Writer {
             output.finish()?;
         }
         let root = Root {
+            // Generations start at 1; a new database has this one only.
             generation: 1,
             height: tree.as_ref().map_or(0, |tree| tree.height),
             statistics: tree.as_ref().map(|t| t.statistics).unwrap_or_default(),

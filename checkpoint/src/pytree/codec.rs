@@ -98,6 +98,7 @@ impl Codec {
         if self.is_plain() {
             bytes as u64
         } else {
+            // A block of Zstandard takes at least 4 bytes and decodes to at most 2¹⁷.
             bytes as u64 >> 15
         }
     }
@@ -136,6 +137,7 @@ impl Chain {
                 }
             }
         }
+        // Only `bytes` at the start adds no step, so equal lengths mean that it is missing.
         if steps.len() < list.len() {
             Ok(Chain { swap, steps })
         } else {
@@ -171,6 +173,7 @@ fn undo(steps: &[Step], encoded: &[u8], out: &mut [u8]) -> Result<usize, String>
     let bad = |e| format!("cannot be decompressed: {e}");
     match steps.split_last() {
         None => {
+            // For other lengths the caller reports the length that is returned.
             if encoded.len() == out.len() {
                 out.copy_from_slice(encoded);
             }
@@ -184,6 +187,7 @@ fn undo(steps: &[Step], encoded: &[u8], out: &mut [u8]) -> Result<usize, String>
         },
         Some((Step::Zstd, [])) => zstandard::decompress(encoded, out).map_err(bad),
         Some((Step::Zstd, before)) => {
+            // The largest possible input of the earlier steps bounds the memory of this one.
             let most = before.iter().fold(out.len(), |n, step| match step {
                 Step::Zstd => zstandard::bound(n),
                 Step::Crc32c => n + SUM,
@@ -240,6 +244,7 @@ impl Parts {
         let cells = Cells::new(whole(&self.counts));
         for (cell, entry) in cells.zip(index.as_chunks::<ENTRY>().0) {
             let region = cell_region(&cell, &self.shape);
+            // A part that is contiguous in the chunk, such as whole rows, is decoded in place.
             let piece = in_one_piece(&chunk, &region);
             let part = match &piece {
                 Some(piece) => &mut out[piece.start * self.size..piece.end * self.size],
@@ -290,6 +295,7 @@ impl Parts {
         encoded: &'a [u8],
         entry: &[u8; ENTRY],
     ) -> Result<Option<&'a [u8]>, String> {
+        // The zarr specification marks a missing part by an offset and a length of 2⁶⁴ - 1.
         if *entry == [u8::MAX; ENTRY] {
             return if self.fills_with_zero {
                 Ok(None)

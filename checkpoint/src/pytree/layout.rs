@@ -78,6 +78,7 @@ pub(super) fn bytes_of(shape: &[usize], dtype: DType) -> Option<usize> {
         .filter(|d| **d > 0)
         .try_fold(dtype.size(), count)?;
     let bytes = shape.iter().try_fold(dtype.size(), count)?;
+    // Rust allocates at most `isize::MAX` bytes.
     isize::try_from(bytes).is_ok().then_some(bytes)
 }
 
@@ -118,6 +119,7 @@ impl Layout {
                 "the array has {n} dimensions, but its chunks have {m}"
             ));
         }
+        // Later code divides by chunk sizes and multiplies sizes without checks.
         check_shape(shape)?;
         let countable = |shape| bytes_of(shape, layout.dtype).is_some();
         if chunk.contains(&0) || !countable(shape) || !countable(chunk) {
@@ -213,6 +215,7 @@ impl Layout {
                 },
                 "dimension_separator": ".",
                 "dtype": zarr2_name(self.dtype)?,
+                // A save writes all chunks, so no element needs a fill value.
                 "fill_value": null,
                 "filters": null,
                 "order": "C",
@@ -226,6 +229,8 @@ impl Layout {
                     let settings = json!({"level": level, "checksum": false});
                     codecs.push(json!({"name": "zstd", "configuration": settings}));
                 }
+                // As in Orbax, each file is a zarr shard, here with a single part.
+                // Unlike version 2, the format requires a fill value.
                 json!({
                     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunk}},
                     "chunk_key_encoding": {"name": "default"},
@@ -263,6 +268,7 @@ impl Layout {
             }
             key.push_str(&i.to_string());
         }
+        // The only chunk of an array without axes is `0`, or `c` in version 3.
         if key.is_empty() {
             key.push('0');
         }
@@ -279,6 +285,7 @@ impl Layout {
         let ranges = region.iter().zip(&self.chunk);
         let ranges: Vec<Range<usize>> = ranges
             .map(|(r, c)| {
+                // `r.end - 1` below is the last index, which an empty range does not have.
                 if r.is_empty() {
                     0..0
                 } else {
@@ -311,6 +318,7 @@ pub(super) struct Cells {
 impl Cells {
     /// Returns the grid positions in a region of the grid.
     pub fn new(ranges: Vec<Range<usize>>) -> Cells {
+        // No axes at all make one cell, that of a scalar; an empty range makes none.
         let first = ranges.iter().map(|r| r.start).collect();
         Cells {
             next: (!ranges.iter().any(|r| r.is_empty())).then_some(first),
@@ -324,6 +332,7 @@ impl Iterator for Cells {
     fn next(&mut self) -> Option<Vec<usize>> {
         let now = self.next.clone()?;
         self.next = None;
+        // Count like an odometer: advance the last axis that has room and reset those after it.
         for d in (0..now.len()).rev() {
             if now[d] + 1 < self.ranges[d].end {
                 let mut next = now.clone();

@@ -84,6 +84,7 @@ pub(super) fn read(
     while !rest.is_empty() {
         let mut bytes = 0usize;
         let fits = |request: &&Request| {
+            // An array larger than the limit gets a batch of its own.
             let first = bytes == 0;
             let more = bytes_of(&request.shape, request.layout.dtype).unwrap_or(BATCH);
             bytes = bytes.saturating_add(more);
@@ -94,6 +95,7 @@ pub(super) fn read(
         arrays.extend(read_batch(reader, store, batch, all_chunks)?);
         rest = later;
     }
+    // Only now is it known which bytes of a database were not read and still need a check.
     store.verify()?;
     Ok(arrays)
 }
@@ -136,6 +138,7 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
         layout, sharding, ..
     } = request;
     let array = make_array_from_parts(&request.shape, layout.dtype, *sharding, |index| {
+        // Each region is asked for once, so its memory can be moved to the device.
         let found = parts.iter_mut().find(|part| part.region == index);
         let bytes = found.map(|part| std::mem::replace(&mut part.bytes, AlignedBytes::zeroed(0)));
         Ok(bytes.unwrap_or_else(|| AlignedBytes::zeroed(0)))
@@ -188,6 +191,8 @@ fn check(source: Source<'_>, regions: &[Vec<Range<usize>>], all_chunks: bool) ->
             if source.is_there(&cell)? {
                 continue;
             }
+            // A few damaged bytes of metadata could claim a huge array without chunks, so only a
+            // caller's own shape may be filled with zeros at any size.
             let bytes = bytes_of(&request.shape, layout.dtype).unwrap_or(usize::MAX);
             let small = bytes <= MOST_FILLED && layout.count(&stored) <= MOST_LOOKED_FOR;
             if !may_lack || !(small || request.expected) {
@@ -261,6 +266,7 @@ fn fill(
     }
     for (source, parts) in &shared {
         let layout = &source.request.layout;
+        // Group by chunk, so that a chunk that overlaps several parts is read once.
         let mut cells: BTreeMap<Vec<usize>, Vec<_>> = BTreeMap::new();
         for (region, bytes) in parts {
             let Some(stored) = overlap(region, &whole(&layout.shape)) else {
@@ -288,6 +294,7 @@ impl Job<'_> {
 
     fn run(self, all_chunks: bool) -> Result<()> {
         let (Job::Direct(source, cell, _) | Job::Scatter(source, cell, _)) = &self;
+        // The memory is zero already, which is the value of a missing chunk.
         if !all_chunks && !source.is_there(cell)? {
             return Ok(());
         }
@@ -346,6 +353,7 @@ fn split<'a>(
     mut bytes: &'a mut [u8],
     pieces: Vec<(Range<usize>, Vec<usize>)>,
 ) -> Vec<Job<'a>> {
+    // The pieces are sorted and disjoint. `at` is the offset of `bytes` in the part.
     let (mut jobs, mut at) = (Vec::with_capacity(pieces.len()), 0);
     for (range, cell) in pieces {
         let (_, from_here) = std::mem::take(&mut bytes).split_at_mut(range.start - at);

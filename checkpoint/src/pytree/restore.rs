@@ -206,6 +206,7 @@ pub(super) fn everything(source: &Source) -> Result<State> {
 
 /// Converts the state to `T`, which must be `State` if there is no target.
 fn as_tree<T: Tree>(state: State) -> Option<T> {
+    // A downcast stands in for specialization; the `Option` lets the state be moved out.
     let mut state: Box<dyn std::any::Any> = Box::new(Some(state));
     state.downcast_mut::<Option<T>>().and_then(Option::take)
 }
@@ -285,6 +286,8 @@ fn wanted<T: Tree>(target: &T) -> Result<(Vec<Wanted>, Vec<(String, usize)>)> {
             Value::Empty(_) => {}
         }
     }
+    // `with_leaves` takes arrays in tree order, but `parts` groups them by name: `a.x`, `b`,
+    // `a.y` come as `a.x`, `a.y`, `b`.
     arrays.sort_by_key(|wanted| wanted.leaf.at);
     arrays.append(&mut numbers);
     Ok((arrays, texts))
@@ -392,6 +395,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 }
             }
         }
+        // Report all differences at once, before anything is read.
         differences.checked(folder)?;
         let all_chunks = source.tree.writes_all_chunks;
         let read = read(&source.reader, &source.store, requests, all_chunks)?;
@@ -431,12 +435,14 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 let entry = source.entry(&original);
                 let Some(array) = entry.filter(|entry| entry.is_array()) else {
                     let saved = entry.map(|entry| &entry.kind);
+                    // The difference fails the restore, so the value returned here is never used.
                     plan.differences.missing(name, &original, has, saved);
                     return Ok(Made::Kept);
                 };
                 let layout = source.layout(&original)?;
                 if let Some(f) = f {
                     let of = plan.add(as_saved(original, layout)?);
+                    // Only the function is needed later: the request has the name.
                     let function = Transform(From::Original(String::new(), Some(f)));
                     return Ok(Made::Of(of..of + 1, function));
                 }
@@ -446,6 +452,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 let keeps = self.target_dtype(name, target, saved).1;
                 // Whether a number fits is checked when its value is read.
                 request.is_number = is_number && !keeps;
+                // Truncating and padding work axis by axis, so they need equal ranks.
                 let strict = self.strict || number.is_some() || !request.has_saved_rank();
                 if strict && request.shape != request.layout.shape {
                     plan.differences.shape(name, &request, has);
@@ -481,6 +488,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         plan: &mut Plan<'_>,
     ) -> Result<HostValues> {
         let mut values = HostValues::new();
+        // A tree without strings does not depend on the file of strings.
         let saved = if texts.is_empty() {
             Default::default()
         } else {

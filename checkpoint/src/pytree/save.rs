@@ -172,6 +172,7 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
             .as_ref()
             .map_or_else(LeafSave::default, |leaves| leaves(name, &leaf.array));
         how.chunk_byte_size = how.chunk_byte_size.or(self.chunk_byte_size);
+        // A database never splits a value, so a chunk must fit into one data file.
         if let Some(limit) = database.and_then(ocdbt::Options::largest_value) {
             how.chunk_byte_size = Some(how.chunk_byte_size.map_or(limit, |size| size.min(limit)));
         }
@@ -182,6 +183,8 @@ impl<'a, T: Tree> PyTreeSave<'a, T> {
         let shards = array.host_shards().map_err(|e| wrong(e.to_string()))?;
         let sharding = sharding::or_default(array.sharding())?;
         let shape = array.shape();
+        // Chunks divide a device shard, so each chunk has one writer and processes need not
+        // coordinate.
         let written = match sharding.named() {
             Some(named) => named.shard_shape(shape).to_vec(),
             None => shape.to_vec(),
@@ -223,6 +226,7 @@ impl<T: Tree> SaveArgs for PyTreeSave<'_, T> {
         };
         let database = self.database(&parts);
         let mut strings: BTreeMap<String, String> = self.strings.iter().cloned().collect();
+        // The loop below adds entries for the tree's own strings.
         let own: Vec<Entry> = strings.keys().map(|name| strings::entry(name)).collect();
         let mut entries = Vec::with_capacity(parts.len());
         let mut arrays = Vec::new();
@@ -366,11 +370,13 @@ impl Task<'_> {
 
 impl Snapshot for TreeSnapshot {
     fn write(&mut self, writer: &ItemWriter) -> Result<()> {
+        // Taking the arrays releases their buffers at the end of this function, not of the commit.
         let arrays = std::mem::take(&mut self.arrays);
         let primary = self.process.is_primary();
         let sink = match &self.options {
             None => Sink::Files(writer),
             Some(options) => {
+                // Each process writes a database of its own; `finalize` merges them.
                 let folder = ocdbt::process_folder(self.process.index());
                 let folder = writer.subfolder(&folder)?;
                 Sink::Database(ocdbt::Writer::create_in(&folder, options)?)
@@ -450,6 +456,7 @@ impl TreeSnapshot {
         let written = shard.read(|bytes| {
             let size = layout.dtype.size();
             match region::in_one_piece(shard.index(), &chunk) {
+                // The usual case, a whole shard or leading rows of it, needs no copy.
                 Some(piece) => self.put(
                     sink,
                     &key,
@@ -473,6 +480,7 @@ impl TreeSnapshot {
 
     /// Writes the elements of a chunk.
     fn put(&self, sink: &Sink<'_>, key: &str, layout: &Layout, elements: &[u8]) -> Result<()> {
+        // Signed narrow integers are sign-extended in memory; the file has zeros in these bits.
         let masked = (layout.dtype.bits() < 8).then(|| {
             let mut bytes = elements.to_vec();
             to_stored(layout.dtype, &mut bytes);
@@ -488,6 +496,7 @@ impl TreeSnapshot {
         let bytes = compressed.as_deref().unwrap_or(elements);
         match self.zarr {
             Zarr::V2 => sink.put(key, &[bytes]),
+            // A file of version 3 is a zarr shard with one part; its index follows the part.
             Zarr::V3 => sink.put(key, &[bytes, &index_of_one(bytes.len())]),
         }
     }

@@ -64,6 +64,7 @@ fn describe(sharding: Sharding) -> Value {
         .iter()
         .map(|t| format!("AxisType.{t:?}"))
         .collect();
+    // Like JAX's specs: `None`, a name, or a list of names.
     let entry = |entry: &SpecEntry| match entry.axes() {
         [] => Value::Null,
         [one] => json!(one.as_str()),
@@ -92,6 +93,7 @@ fn name_of(device: Device) -> String {
 
 /// Reshapes a list into nested lists.
 fn nested(mut items: Vec<Value>, sizes: &[usize]) -> Value {
+    // Group the innermost axis first: of sizes `[2, 3]`, six items become two lists of three.
     for size in sizes.iter().skip(1).rev() {
         items = items.chunks((*size).max(1)).map(|c| c.into()).collect();
     }
@@ -110,6 +112,7 @@ fn flat(value: &Value, out: &mut Vec<Value>) {
 /// invalid or names other devices.
 pub(super) fn of_description(value: &Value, devices: &[Device]) -> Option<Sharding> {
     if value["sharding_type"] == "SingleDeviceSharding" {
+        // JAX's CPU devices are called `TFRT_CPU_0`; devices of other platforms, `cuda:0`.
         let name = value["device_str"].as_str()?.replace("TFRT_CPU_", "cpu:");
         let found = devices.iter().find(|d| name_of(**d) == name);
         return found.filter(|d| d.is_addressable()).map(|d| (*d).into());
@@ -127,6 +130,7 @@ pub(super) fn of_description(value: &Value, devices: &[Device]) -> Option<Shardi
     if sizes.len() != names.len() || sizes.len() != types.len() || !distinct(&names) {
         return None;
     }
+    // `Mesh::new` panics if sizes, devices and names do not fit, and a file must not cause that.
     let count = sizes.iter().try_fold(1usize, |n, size| {
         n.checked_mul(*size)
             .filter(|n| (1..=devices.len()).contains(n))
@@ -177,6 +181,7 @@ fn spec_of(value: &Value, names: &[&str]) -> Option<PartitionSpec> {
         let axes: Vec<AxisName> = axes.iter().map(|a| AxisName::from(a.as_str())).collect();
         spec.push(SpecEntry::from(axes.as_slice()));
     }
+    // `known` compares with earlier entries only; this also finds a name twice in one entry.
     distinct(&used).then(|| PartitionSpec::new(spec))
 }
 

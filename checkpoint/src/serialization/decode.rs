@@ -228,6 +228,7 @@ impl<'a> Parser<'a> {
             Marker::U32 => Scalar::Int(u32::from_be_bytes(self.bytes()?).into()),
             Marker::U64 => {
                 let n = u64::from_be_bytes(self.bytes()?);
+                // `Uint` is only for numbers that `Int` cannot represent; `dimension` relies on it.
                 i64::try_from(n).map_or(Scalar::Uint(n), Scalar::Int)
             }
             Marker::I8 => Scalar::Int(i8::from_be_bytes(self.bytes()?).into()),
@@ -273,6 +274,7 @@ impl<'a> Parser<'a> {
         let mut parts = self.parts(length)?;
         for i in 0..length {
             self.path.push(i.to_string());
+            // After an error the index stays on the path, which `parse` puts into the message.
             parts.push(self.part()?);
             self.path.pop();
         }
@@ -290,6 +292,7 @@ impl<'a> Parser<'a> {
                 Some(Scalar::Int(n)) => Cow::Owned(n.to_string()),
                 _ => Cow::Borrowed(self.text(marker)?),
             };
+            // The bytes of the name, its allocation, and its entry in `names`.
             self.take_room(name.len() + 2 * OVERHEAD)?;
             if !names.insert(name.clone()) {
                 return Err(format!("the name `{name}` occurs twice"));
@@ -299,6 +302,7 @@ impl<'a> Parser<'a> {
             self.path.pop();
             parts.push((name.into_owned(), part));
         }
+        // Flax marks a chunked array by this key alone, whatever its value.
         if names.contains(CHUNKED) {
             return joined(&parts).map(|array| StateDict::Array(Box::new(array)));
         }
@@ -308,6 +312,7 @@ impl<'a> Parser<'a> {
     fn extension(&mut self, length: usize) -> Parsed<Part<'a>> {
         let code = i8::from_be_bytes(self.bytes()?);
         let content = self.take(length)?;
+        // A parser of its own cannot read beyond the end of the extension.
         let mut inner = Parser {
             all: content.len(),
             rest: content,
@@ -323,6 +328,7 @@ impl<'a> Parser<'a> {
                 "unknown extension type {other}; Flax writes 1, 2 and 3"
             )),
         };
+        // The memory budget is that of the whole input, whichever parser spends it.
         (self.help, self.room) = (inner.help, inner.room);
         let part = part?;
         match inner.rest.len() {
@@ -424,6 +430,7 @@ fn dimension(n: Scalar) -> Parsed<usize> {
 /// Checks that an array of this shape has `length` bytes and that the product of its dimensions
 /// does not overflow in any order.
 fn check_size(shape: &[usize], size: usize, length: usize, name: &str) -> Parsed<()> {
+    // Skip sizes of 0, which would hide an overflow of the product of the others.
     let mut dimensions = shape.iter().filter(|&&d| d > 0);
     let bound = dimensions.try_fold(size, |n, &d| n.checked_mul(d));
     let expected = match bound {
@@ -444,6 +451,7 @@ fn joined<'a>(parts: &[(String, Part<'a>)]) -> Parsed<Encoded<'a>> {
         let Some(StateDict::Dict(parts)) = part else {
             return Err(format!("a chunked array has no dictionary `{name}`"));
         };
+        // There are as many parts as slots, so if all slots are filled, each index occurs once.
         let mut sorted: Vec<Option<&Part<'a>>> = vec![None; parts.len()];
         for (name, part) in parts {
             match name.parse().ok().and_then(|i: usize| sorted.get_mut(i)) {
@@ -467,6 +475,7 @@ fn joined<'a>(parts: &[(String, Part<'a>)]) -> Parsed<Encoded<'a>> {
         let StateDict::Array(chunk) = part else {
             return Err(format!("{} is not a chunk of an array", part.describe()));
         };
+        // The pieces are joined as bytes, so they must agree on the dtype.
         if *dtype.get_or_insert(chunk.dtype) != chunk.dtype {
             return Err("the chunks of an array have different dtypes".into());
         }

@@ -103,10 +103,13 @@ impl Encoder<'_> {
                 write_map_len(out, count(parts.len())?)?;
                 let mut parts: Vec<&(String, StateDict)> = parts.iter().collect();
                 if self.order == Order::Sorted {
+                    // Rust compares strings by UTF-8 bytes, which is Python's order of code points.
                     parts.sort_by(|a, b| a.0.cmp(&b.0));
                 }
                 for (name, part) in parts {
+                    // After an error the name stays on the path, for the message.
                     self.path.push(name.clone());
+                    // `write_str` would truncate a longer length to 32 bits.
                     count(name.len())?;
                     write_str(&mut self.out, name)?;
                     self.part(part, true)?;
@@ -158,6 +161,7 @@ impl Encoder<'_> {
             }
             Scalar::Float(v) => write_f64(out, v)?,
             Scalar::Complex(re, im) => {
+                // The length of an extension precedes it, so write its contents to a buffer first.
                 let mut pair = Vec::new();
                 write_array_len(&mut pair, 2)?;
                 write_f64(&mut pair, re)?;
@@ -177,6 +181,7 @@ impl Encoder<'_> {
         shape: &[usize],
         bytes: &[u8],
     ) -> Result<(), Failure> {
+        // Only the head is buffered to learn its length; the elements follow without a copy.
         let mut start = Vec::new();
         write_array_len(&mut start, 3)?;
         write_array_len(&mut start, count(shape.len())?)?;
@@ -194,12 +199,14 @@ impl Encoder<'_> {
     /// Writes a large array as a dictionary of flat chunks.
     fn chunks(&mut self, array: &Array, bytes: &[u8]) -> Result<(), Failure> {
         let size = array.dtype().size();
+        // A chunk has whole elements, and at least one.
         let length = (self.largest / size).max(1) * size;
         let out = &mut self.out;
         write_map_len(out, 3)?;
         write_str(out, CHUNKED)?;
         write_bool(out, true)?;
         write_str(out, "shape")?;
+        // Flax writes tuples, such as this shape, as dictionaries with the keys "0", "1", …
         write_map_len(out, count(array.shape().len())?)?;
         for (i, d) in array.shape().iter().enumerate() {
             write_str(out, &i.to_string())?;
