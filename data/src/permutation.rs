@@ -95,6 +95,8 @@ impl Permutation {
         if let Some(table) = self.table() {
             return usize::from(table[place]);
         }
+        // Cycle walking: the cipher permutes all numbers of its width, so following a cycle from
+        // below `len` returns below `len`, and different starts end at different numbers.
         let mut x = place as u64;
         loop {
             x = self.cipher.step(x);
@@ -108,6 +110,7 @@ impl Permutation {
     fn table(&self) -> Option<&[u16]> {
         let Short { computed, table } = &*self.short;
         if table.get().is_none() {
+            // The count is only a heuristic, so it needs no order with other memory.
             let short = 2 * self.cipher.half == LEAST;
             if !short || computed.fetch_add(1, Ordering::Relaxed) < self.len / 8 {
                 return None;
@@ -144,6 +147,7 @@ impl Cipher {
         let mask = (1 << half) - 1;
         let turned = |x: u64, n: u32| (x << n | x >> (half - n)) & mask;
         let f = |x| (turned(x, 1) & turned(x, 8)) ^ turned(x, 2);
+        // A Feistel network: each line can be undone, whatever `f` is, so a step is a bijection.
         let keys = self.keys.map(|key| u64::from(key) & mask);
         let (mut high, mut low) = (x >> half, x & mask);
         high ^= f(low) ^ keys[0];
@@ -161,6 +165,7 @@ impl Cipher {
             return table;
         }
         let keys = self.keys.map(|key| (key & 0xff) as u16);
+        // `f` of `step` for halves of 8 bits, where the rotation by 8 changes nothing.
         let f = |x: u16| (x << 1 | x >> 7) & x ^ (x << 2 | x >> 6) & 0xff;
         let step = |x: u16| {
             let (mut high, mut low) = (x >> 8, x & 0xff);
@@ -179,6 +184,8 @@ impl Cipher {
             let mut left = 0;
             for i in 0..places.len() {
                 let (place, number) = (places[i], numbers[i]);
+                // Numbers that are not below `len` move to the front and are overwritten in a
+                // later round. Storing them anyway saves a branch.
                 table[usize::from(place)] = number;
                 (places[left], numbers[left]) = (place, number);
                 left += usize::from(usize::from(number) >= len);
@@ -198,6 +205,7 @@ fn keys(seed: u64) -> [u32; 4] {
     let spread = |x: u32| x ^ (x >> 27);
     let mut keys = [0x8b8b_8b8b_u32; 4];
     for k in 0..4 {
+        // The standard's `p`, `q` and `k - 1` for four words ([rand.util.seedseq]).
         let [next, second, last] = [1, 2, 3].map(|n| (k + n) % 4);
         let x = spread(keys[k] ^ keys[next] ^ keys[last]).wrapping_mul(1_664_525);
         let word = match k {

@@ -120,6 +120,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             Length::Epochs(epochs) => (per_epoch.saturating_mul(epochs as u64), Some(epochs)),
             Length::Steps(steps) => (steps, None),
         };
+        // Fail before the folder is opened, which may move files of an earlier run.
         if per_epoch == 0 {
             return Err(Error::NoBatches);
         }
@@ -135,8 +136,10 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         fit.settings.progress.start(&fit.status);
         let mut next = fit.next(&mut batches)?;
         while let Some(batch) = next.take() {
+            // Reading the next batch, below, moves the position beyond this one.
             let position = D::position(&batches);
             fit.status.epoch = D::epoch(&position);
+            // A batch is `[rows, …]`, or `[steps, rows, …]` with several steps per call.
             let rows = size(&batch, usize::from(per_call.is_some()));
             fit.status.examples_per_step = fit.status.examples_per_step.or(rows);
             let result = step(fit.state, batch);
@@ -275,6 +278,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
             Interval::Epoch => return epoch_ended,
             Interval::Steps(n) => n,
         };
+        // A call of several steps may pass a multiple without ending at it.
         self.before / n < self.status.step / n
     }
 
@@ -286,6 +290,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
     /// Does what follows a call of the step, except for checkpoints.
     fn after_call(&mut self, epoch_ended: bool, last: bool) -> Result {
         let mut callbacks = self.settings.callbacks.iter();
+        // Reading waits for the device, which otherwise works while the host prepares batches.
         if callbacks.any(|callback| callback.needs_metrics(&self.status)) {
             self.recorder.read(0)?;
         }
@@ -354,6 +359,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         let Some(checkpoints) = &self.checkpoints else {
             return Ok(());
         };
+        // A run at its end is finished, whether or not a signal has arrived.
         let interrupted = checkpoints.reached_preemption(step) && !over;
         let due = over || interrupted || self.is_due(self.settings.checkpoint_every, epoch_ended);
         if !due {
@@ -392,6 +398,7 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
 
     /// Ends the run and returns its metrics.
     fn finish(mut self) -> Result<History> {
+        // Callbacks of the end find the state that the caller gets.
         if let Some(best) = &mut self.best
             && let Some(step) = best.restore(self.state)?
         {

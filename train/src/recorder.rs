@@ -48,6 +48,7 @@ impl Recorder {
     ) -> Result<Recorder> {
         let mut history = History::default();
         let mut writer = None;
+        // The interrupted run may have written metrics of steps that this run computes again.
         if let (Some(folder), Some(step)) = (folder, after)
             && folder.join(history::FILE).exists()
         {
@@ -114,6 +115,7 @@ impl Recorder {
             self.sums.resize(values.len(), 0.0);
             let count = values[0].len() as u64;
             for i in 0..count {
+                // The call ran the steps `last - count + 1` to `last`.
                 let step = last + 1 + i - count;
                 let names = Arc::clone(&self.names);
                 for (n, name) in names.iter().enumerate() {
@@ -153,6 +155,7 @@ impl Recorder {
 
     /// Records metrics that the host has computed after a step.
     pub fn record(&mut self, step: u64, metrics: &[(String, f64)]) -> Result {
+        // Write the steps' own metrics first, so that the files are in order of steps.
         if !metrics.is_empty() {
             self.read(0)?;
         }

@@ -85,6 +85,7 @@ where
         A: ArgTuple<Packed = P>,
     {
         let loss = Arc::new(loss);
+        // Three closures share the loss: the step, the evaluation, and the step in parts.
         let (other, parts) = (Arc::clone(&loss), Arc::clone(&loss));
         let step = move |state: &mut Training<M>, batch: P| {
             let (result, grads) =
@@ -93,11 +94,13 @@ where
             result
         };
         let evaluate = move |state: &Training<M>, batch: P| {
+            // The loss takes the model by `&mut`, so give it a copy in evaluation mode.
             other.call(&mut state.model.evaluated(), A::unpack(batch))
         };
         Trainer {
             step: Arc::new(step),
             evaluate: Some(Arc::new(evaluate)),
+            // `accumulate` does not know the argument types `A`, so a closure made here keeps them.
             accumulating: Some(Box::new(move |microbatches| {
                 let loss = Arc::clone(&parts);
                 let loss = move |model: &mut M, part: P| loss.call(model, A::unpack(part));
@@ -147,6 +150,7 @@ where
             "Trainer: {microbatches} microbatches do not divide a batch of {rows}\n  help: use a batch size that is \
              a multiple of {microbatches}, and `drop_last` for a smaller last batch"
         );
+        // `[rows, …]` → `[microbatches, rows / microbatches, …]`.
         let parts = reshape_batch_axis(&batch, rows / microbatches, 0);
         let (result, grads) = accumulate(&mut state.model, parts, &loss);
         state.optimizer.update(&mut state.model, grads);
@@ -434,6 +438,7 @@ where
         if batches.steps_per_epoch() == 0 {
             return Err(crate::Error::NoBatches);
         }
+        // The first batch stands for all: a step is compiled for shapes, not values.
         let mut iter = batches.start(Some(1), None, &self.settings.place)?;
         let batch = iter.next().ok_or(crate::Error::NoBatches)??;
         Ok(compile(&self.step, per_call).lower_with(state, (batch,))?)

@@ -97,6 +97,7 @@ pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
     }
     let mut rows = Vec::new();
     let mut row = StringRecord::new();
+    // The line at which the next row begins, counted from 1.
     let mut line = 1 + usize::from(options.header);
     while reader.read_record(&mut row).map_err(|e| error(file, &e))? {
         line += expect_no_empty_line(file, &row, line, reader.position().line())?;
@@ -104,6 +105,7 @@ pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
     }
     if !options.header {
         let columns = rows.first().map_or(0, StringRecord::len);
+        // Only the first row shows how many columns there are.
         names = (0..columns).map(|i| i.to_string()).collect();
     }
     Ok(Table {
@@ -125,6 +127,7 @@ pub fn stream(
     let (path, builder) = (path.to_path_buf(), builder(options));
     from_fn(move || {
         let name = name_of(&path);
+        // `from_fn` expects an iterator, so a file that does not open becomes one error.
         let (rows, failure) = match open(&path, &name) {
             Ok(file) => (Some(builder.from_reader(file).into_records()), None),
             Err(e) => (None, Some(Err(e))),
@@ -141,6 +144,7 @@ pub fn stream(
 /// a row of one field, where they may be meant as empty fields: the parser skips them. `end` is the
 /// parser's line after the row.
 fn expect_no_empty_line(file: &str, row: &StringRecord, line: usize, end: u64) -> Result<usize> {
+    // A quoted field may contain line breaks. Lines beyond these were empty and skipped.
     let own = 1 + row
         .iter()
         .map(|field| field.matches('\n').count())
@@ -168,6 +172,7 @@ fn open(path: &Path, name: &str) -> Result<impl Read + use<>> {
     let read = { start }.read_to_end(&mut first);
     read.map_err(failed)?;
     let mark = byte_order_mark(name, &first)?;
+    // The bytes that were read to find a mark are data if there is none.
     Ok(Cursor::new(first.split_off(mark)).chain(file))
 }
 
@@ -278,8 +283,10 @@ impl Table {
     pub fn classes(&self, name: &str) -> Result<(Array1<i32>, Vec<String>)> {
         let mut texts = self.texts(name)?;
         texts.iter_mut().for_each(|text| *text = text.trim());
+        // Sorted, so that the numbers do not depend on the order of the rows.
         let classes: BTreeSet<&str> = texts.iter().copied().collect();
         let classes: Vec<&str> = classes.into_iter().collect();
+        // `classes` is sorted and contains the text, so the point is its index.
         let number = |text: &&str| classes.partition_point(|c| c < text) as i32;
         let labels = texts.iter().map(number).collect();
         Ok((labels, classes.into_iter().map(str::to_string).collect()))

@@ -65,6 +65,7 @@ fn numbered(
         let bad = |e| damaged(&file, format_args!("batch {number} cannot be read: {e}"));
         let batch = decoded(&file, || batches.next().transpose().map_err(bad)).transpose();
         number += 1;
+        // The error may be a caught panic of the decoder, so do not call it again.
         ended = !matches!(batch, Some(Ok(_)));
         batch
     })
@@ -77,6 +78,7 @@ fn open(path: &Path) -> Result<(SchemaRef, Batches)> {
 fn open_file(path: &Path) -> Result<(SchemaRef, Batches)> {
     let name = name_of(path);
     let opened = || files::open(path).map_err(|e| unreadable(&name, &e));
+    // Both formats are recognized by their contents, since names of files vary.
     let mut magic = [0; 6];
     let begins = std::io::Read::read(&mut opened()?, &mut magic);
     begins.map_err(|e| unreadable(&name, &e))?;
@@ -119,6 +121,7 @@ fn check_arrow(file: &Positioned) -> Result<()> {
             block.metaDataLength().into(),
             block.bodyLength(),
         ];
+        // Offsets and lengths are signed in the format; a negative one fails the conversion.
         let end = parts.iter().try_fold(0u64, |sum, part| {
             sum.checked_add(u64::try_from(*part).ok()?)
         });
@@ -150,6 +153,7 @@ pub fn stream(
     let path = path.to_path_buf();
     from_fn(move || {
         let file = name_of(&path);
+        // `from_fn` expects an iterator, so a file that does not open becomes one error.
         let (tables, failure) = match open(&path) {
             Ok((schema, batches)) => {
                 let table = move |batch: Result<RecordBatch>| {
@@ -183,6 +187,7 @@ impl Table {
         let Some((place, _)) = self.schema.column_with_name(name) else {
             return Err(missing(&self.file, "column", name, self.names()));
         };
+        // Rows of the earlier batches, since messages count rows of the file.
         let mut before = 0;
         let mut parts = Vec::with_capacity(self.batches.len());
         for batch in &self.batches {
@@ -212,10 +217,12 @@ impl Table {
             DataType::List(item) => (item.data_type().clone(), self.length(name, &parts)?),
             kind => (kind.clone(), None),
         };
+        // Lists of equal length are contiguous: `[rows]` lists become `rows × length` numbers.
         let flatten = |part: &&ArrayRef| match part.data_type() {
             DataType::List(_) => {
                 let list = part.as_list::<i32>();
                 let offsets = list.value_offsets();
+                // A sliced list keeps all of its values; the offsets say which belong to it.
                 let start = offsets[0] as usize;
                 list.values()
                     .slice(start, offsets[list.len()] as usize - start)
@@ -272,6 +279,7 @@ impl Table {
                 row += 1;
             }
         }
+        // No rows: any length fits, and `[0, 0]` has the right number of axes.
         Ok(Some(length.unwrap_or(0)))
     }
 

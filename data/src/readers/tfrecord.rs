@@ -45,6 +45,8 @@ impl TfRecords {
             let bad = |message: &str| {
                 bad_record(file.name(), records.len(), format!("{message}{DAMAGED}"))
             };
+            // Only heads are read here. The checksum of each length keeps a damaged one from
+            // leading the scan astray; `get` verifies the records themselves.
             let left = file.len() - at;
             if left < HEAD + SUM {
                 return Err(bad(&format!(
@@ -121,6 +123,7 @@ pub fn to_bytes<R: AsRef<[u8]>>(records: impl IntoIterator<Item = R>) -> Vec<u8>
 /// Returns the CRC-32C, masked as in TFRecord files.
 fn masked_sum(bytes: &[u8]) -> u32 {
     let sum = crc32c::crc32c(bytes);
+    // As in LevelDB: a CRC of data that contains CRCs is a poor checksum, so they are masked.
     sum.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
@@ -167,6 +170,7 @@ impl Example {
                     }
                     Ok(())
                 })?;
+                // As in protocol buffers, the last entry of a name replaces earlier ones.
                 features.extend(feature.map(|feature| (name, feature)));
                 Ok(())
             })
@@ -262,6 +266,7 @@ fn parse_feature(message: &[u8]) -> Result<Option<Feature>, &'static str> {
                 })?;
                 feature = Some(Feature::Bytes(items));
             }
+            // Writers may pack a list into one field or repeat the field; parsers accept both.
             2 => {
                 let mut items = Vec::new();
                 let number = |b: &[u8]| f32::from_le_bytes([b[0], b[1], b[2], b[3]]);
@@ -318,6 +323,7 @@ fn each<'a>(
         let key = varint(&mut message)?;
         let value = match key & 7 {
             0 => Value::Varint(varint(&mut message)?),
+            // Numbers of 64 bits do not occur in an example; skip them as unknown fields.
             1 => {
                 take(&mut message, 8)?;
                 continue;

@@ -141,6 +141,7 @@ impl TokenFile {
     pub fn next_token_windows(&self, length: usize) -> NextTokens {
         NextTokens(TokenWindows::new(
             Tokens::File(self.clone()),
+            // A window has one token more, the target of the last input.
             length + 1,
             length,
             length,
@@ -203,6 +204,7 @@ impl Source for TokenWindows {
             Tokens::File(file) => file.len,
             Tokens::Memory(tokens) => tokens.len(),
         };
+        // Windows begin at 0, stride, 2 × stride, … as long as `size` tokens follow.
         match tokens.checked_sub(self.size) {
             Some(rest) => rest / self.stride + 1,
             None => 0,
@@ -230,6 +232,7 @@ impl Source for NextTokens {
     fn get(&self, index: usize) -> Result<(Vec<i32>, Vec<i32>)> {
         let mut inputs = self.0.get(index)?;
         let targets = inputs[1..].to_vec();
+        // Tokens 0 to n - 1 predict tokens 1 to n.
         inputs.pop();
         Ok((inputs, targets))
     }
@@ -259,6 +262,7 @@ pub struct Packed {
 impl Packed {
     /// Appends a sequence.
     pub(crate) fn push(&mut self, sequence: Vec<i32>) {
+        // Segment 0 is padding, so sequences count from 1.
         let segment = self.segment_ids.last().map_or(1, |last| last + 1);
         self.segment_ids.extend(sequence.iter().map(|_| segment));
         self.positions.extend(0..sequence.len() as i32);
@@ -322,12 +326,14 @@ where
             }
             None => {
                 if open.len() == OPEN {
+                    // The limit keeps the search short. The oldest row had the most chances.
                     open.remove(0);
                 }
                 open.push((rows.len(), length - tokens.len()));
                 rows.push(vec![index]);
             }
         }
+        // Full rows would use up places among the open ones.
         open.retain(|(_, room)| *room > 0);
     }
     Ok(PackedSource {
@@ -349,6 +355,7 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
         for element in &self.rows[index] {
             packed.push(self.source.get_in_epoch(*element, epoch)?);
         }
+        // `pack` measured the sequences once; a random function may return longer ones later.
         if packed.tokens.len() > self.length {
             return Err(Error::Other(format!(
                 "row {index} has {} tokens, but was packed for {}: sequences have become longer\n  \

@@ -119,6 +119,7 @@ impl<S: Stream, L: FnMut(&S::Item) -> usize + Send> Stream for Bucketed<S, L> {
     type Item = Vec<S::Item>;
     fn next(&mut self) -> Option<Result<Self::Item>> {
         loop {
+            // Each buffered element keeps its position, since full buckets leave gaps between them.
             let before = self.stream.position();
             let item = match self.stream.next() {
                 Some(Ok(item)) => item,
@@ -146,6 +147,7 @@ impl<S: Stream, L: FnMut(&S::Item) -> usize + Send> Stream for Bucketed<S, L> {
     fn restore(&mut self, position: &Position) -> Result<()> {
         let (counts, from) = position.parts("bucket")?;
         let total = counts.iter().try_fold(0u64, |a, n| a.checked_add(*n));
+        // One position per buffered element, and that of the stream.
         let fits = total.is_some_and(|n| n + 1 == from.len() as u64);
         if counts.len() != self.held.len() || !fits {
             return Err(Error::Position(format!(
@@ -169,6 +171,7 @@ impl<S: Stream, L: FnMut(&S::Item) -> usize + Send> Stream for Bucketed<S, L> {
                 held.push((position.clone(), item));
             }
         }
+        // Reading the buffered elements moved the stream.
         self.stream.restore(now)
     }
     seed_of_input!(stream);

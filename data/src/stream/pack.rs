@@ -92,6 +92,7 @@ impl<S: Stream<Item = Vec<i32>>> PackStream<S> {
             Fit::First => fitting.next(),
             Fit::Best => fitting.min_by_key(|(_, row)| room(row)),
         };
+        // An index instead of a reference ends the borrow of the rows before one is added.
         let place = match found {
             Some((place, _)) => place,
             None if self.filling.len() < self.open => {
@@ -115,6 +116,7 @@ impl<S: Stream<Item = Vec<i32>>> PackStream<S> {
                 (before, sequence)
             }
         };
+        // Failed sequences count, so that `restore` passes them again.
         self.read += 1;
         let sequence = sequence?;
         if sequence.len() > self.length {
@@ -130,6 +132,7 @@ impl<S: Stream<Item = Vec<i32>>> PackStream<S> {
                 Ok(true)
             }
             None => {
+                // It belongs to the next rows, and `here` is before it.
                 self.read -= 1;
                 self.next = Some((before, sequence));
                 Ok(false)
@@ -159,6 +162,7 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
     type Item = Packed;
     fn next(&mut self) -> Option<Result<Packed>> {
         if self.ready.is_empty() {
+            // After an error the rows are partly filled, and their start remains.
             if self.filling.is_empty() {
                 self.start = self.here();
                 self.read = 0;
@@ -173,6 +177,7 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         Some(Ok(row))
     }
     fn position(&self) -> Position {
+        // Between groups of rows the position needs no history.
         if self.ready.is_empty() && self.filling.is_empty() {
             Position::new("pack", [0, 0], [self.here()])
         } else {
@@ -189,6 +194,7 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         self.given = given;
         self.read = 0;
         // Sequences that failed before fail again; their errors were already returned.
+        // No row of the group was returned: put the same number of sequences into open rows.
         if given == 0 {
             while self.read < read && self.put().unwrap_or(true) {}
             return Ok(());

@@ -128,6 +128,7 @@ impl Metadata<'_> {
             self.need(key, strings)
         };
         let model = self.need(MODEL, text(MODEL)?)?;
+        // `gpt2` is GGUF's name of byte-level BPE, whatever the model.
         if model != "gpt2" {
             return Err(self.unsupported(MODEL, model, "`gpt2`"));
         }
@@ -136,6 +137,7 @@ impl Metadata<'_> {
             None => self.pre_tokenizer()?,
         };
         let tokens = strings(TOKENS)?;
+        // Token arrays are `i32`.
         if i32::try_from(tokens.len()).is_err() {
             return Err(damaged(self.file, "has more tokens than an i32 can count"));
         }
@@ -144,6 +146,7 @@ impl Metadata<'_> {
         let ids: HashMap<&str, u32> = (0..).zip(tokens).map(|(id, t)| (t.as_str(), id)).collect();
         let merges = Merges::new(&ids, strings(MERGES)?);
         let pieces = tokens.iter().enumerate().map(|(id, token)| {
+            // Added tokens are plain text; the others spell bytes in GPT-2's alphabet.
             if is_added(id) {
                 token.as_bytes().to_vec()
             } else {
@@ -155,6 +158,7 @@ impl Metadata<'_> {
             .filter(|(id, token)| is_added(*id as usize) && !token.is_empty())
             .map(|(id, token)| (token.clone(), id))
             .collect();
+        // In descending order a name precedes its prefixes, so the first match is the longest.
         added.sort_by(|a, b| b.cmp(a));
         Ok(ByteLevelBpe {
             pieces: pieces.collect(),
@@ -185,6 +189,7 @@ impl Metadata<'_> {
             )
         };
         match (self.get(PRE, "a string", Value::as_str)?, architecture) {
+            // Old converters wrote no rule; the architecture GPT-2 has only one.
             (Some("gpt-2"), _) | (None, Some("gpt2")) => Ok(PreTokenizer::Gpt2),
             (Some("smollm"), _) => Ok(PreTokenizer::SmolLm),
             (Some(other), _) => Err(self.unsupported(PRE, other, "`gpt-2` or `smollm`")),
