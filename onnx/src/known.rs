@@ -137,6 +137,7 @@ impl Known {
     /// Returns the elements as floats, in row-major order.
     pub fn to_floats(&self) -> Vec<f64> {
         match &self.numbers {
+            // An `i64` stores the bits of a `u64`.
             Numbers::Ints(x) if self.dtype == DType::U64 => {
                 x.iter().map(|x| x.cast_unsigned() as f64).collect()
             }
@@ -159,6 +160,7 @@ impl Known {
     /// Returns the tensor as an array: a literal or a constant on the device.
     pub fn to_array(&self) -> Array {
         let (shape, scalars) = (self.shape(), self.scalars());
+        // Equal elements, such as zeros, become one number in the program instead of a literal.
         let first = scalars.first().copied().unwrap_or(Scalar::Int(0));
         if scalars.iter().all(|x| *x == first) {
             let scalar = Array::scalar(first.cast(self.dtype), self.dtype);
@@ -203,11 +205,13 @@ impl Known {
         }
         let shape = self.shape();
         if dtype.is_float() {
+            // Elements have the values of their dtype although they are stored as `f64`.
             let narrow = |x: f64| Scalar::Float(x).cast(dtype).to_f64();
             let floats = self.to_floats().into_iter().map(narrow).collect();
             return Some(Known::floats(dtype, shape, floats));
         }
         let ints = match dtype {
+            // By way of floats, since 0.5 is true and would truncate to 0.
             DType::Bool => self
                 .to_floats()
                 .into_iter()
@@ -229,11 +233,13 @@ impl Known {
         ints: impl Fn(i64, i64) -> i64,
         floats: impl Fn(f64, f64) -> f64,
     ) -> Option<Known> {
+        // Each is broadcast with the shape of the other, so both get the common shape.
         let (a, b) = (self.expand(other.shape())?, other.expand(self.shape())?);
         let dtype = self.dtype;
         let numbers = match (&a.numbers, &b.numbers) {
             (Numbers::Ints(a), Numbers::Ints(b)) => {
                 let mut out = a.clone();
+                // Overflow wraps as it does on a device.
                 out.zip_mut_with(b, |a, b| *a = wrapped(ints(*a, *b), dtype));
                 Numbers::Ints(out)
             }
@@ -253,6 +259,7 @@ impl Known {
         let (a, b) = (self.expand(other.shape())?, other.expand(self.shape())?);
         let flag = |order: Option<Ordering>| i64::from(order.is_some_and(&holds));
         let flags = match (&a.numbers, &b.numbers) {
+            // The stored bits of large numbers are negative, so compare them without a sign.
             (Numbers::Ints(x), Numbers::Ints(y)) if a.dtype == DType::U64 => {
                 let unsigned = |x: &i64, y: &i64| x.cast_unsigned().cmp(&y.cast_unsigned());
                 let pairs = x.iter().zip(y);

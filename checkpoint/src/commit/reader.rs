@@ -142,6 +142,7 @@ impl ItemReader {
         let mut opened = self.open_file(name)?;
         let mut bytes = Vec::new();
         let length = usize::try_from(opened.length).unwrap_or(usize::MAX);
+        // A plain allocation of a huge file would abort the process.
         if bytes.try_reserve_exact(length).is_err() {
             let size = opened.length;
             return Err(Error::format(
@@ -195,6 +196,7 @@ impl ItemReader {
             return Ok(());
         }
         let mut opened = self.open_file(name)?;
+        // Reads in pieces: a file that is only verified need not fit in memory.
         let read = Contents::of(&mut opened.file);
         opened.read = read.map_err(|e| opened.failed(e))?;
         opened.finish()
@@ -212,6 +214,9 @@ impl ItemReader {
         let mut opened = self.open_file(name)?;
         let mut piece = Vec::new();
         loop {
+            // CRCs combine, so the checksum of the file is built from those of its parts, in order.
+            // The bytes before `at` are covered. A part that begins before `at` overlaps another
+            // one, and is read from the file again.
             let at = opened.read.size;
             if let Some(part) = parts.get(&at).filter(|part| part.size > 0) {
                 opened.read.append(*part);
@@ -266,6 +271,7 @@ impl ItemReader {
             }
             other => other.map_err(|e| unreadable(&path, e))?,
         };
+        // A truncated file is found by its size, before any of it is read.
         if let Some(expected) = expected.filter(|e| e.size != length) {
             let size = expected.size;
             return Err(Error::damaged(
@@ -294,6 +300,7 @@ struct Opened {
 
 impl Opened {
     fn add(&mut self, bytes: &[u8]) {
+        // Without a manifest nobody compares the checksum, which would cost time.
         if self.expected.is_some() {
             self.read.add(bytes);
         }

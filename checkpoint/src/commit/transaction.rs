@@ -114,6 +114,7 @@ impl Transaction {
             Atomicity::CommitFile => self.path.clone(),
         };
         let begun = metadata::now();
+        // The others wait in `agree` until the directory exists.
         let make = self.as_primary(|this| this.make(&folder));
         self.group.agree("folder", make)?;
         let ledger = Ledger::new(folder, self.threads);
@@ -176,6 +177,7 @@ impl Transaction {
 
     /// Writes the data of all processes.
     fn fill(&mut self, ledger: &Arc<Ledger>) -> Result<ItemWriter> {
+        // A process that panicked would not reach `agree`, where the others wait for it.
         let writing = panic::catch_unwind(AssertUnwindSafe(|| self.write(ledger)));
         let writing = writing.unwrap_or_else(|panic| Err(panicked(&self.path, &*panic)));
         self.group.agree("writing", writing)
@@ -187,6 +189,7 @@ impl Transaction {
         let root = ItemWriter::root(ledger, process)?;
         let write = |item: &mut dyn Snapshot, at: &ItemWriter| item.write(at);
         self.contents.each(&root, write)?;
+        // The primary process commits the files of all, so those of others must be on disk before.
         if !process.is_primary() {
             ledger.sync()?;
             write_part(ledger, process.index())?;
@@ -218,6 +221,7 @@ impl Transaction {
             ..StepMetadata::default()
         };
         root.write(METADATA, metadata.to_text().as_bytes())?;
+        // The manifest must also list files that an item wrote without its `ItemWriter`.
         let mut names = Vec::new();
         list(folder, "", &mut names)?;
         let known = ledger.manifest().files;
@@ -233,6 +237,7 @@ impl Transaction {
         disk::sync_folder(folder)?;
         match self.atomicity {
             Atomicity::CommitFile => disk::sync_folder(parent(folder)),
+            // `make` has checked that the existing checkpoint may be replaced.
             Atomicity::AtomicRename if self.path.symlink_metadata().is_ok() => {
                 disk::replace(folder, &self.path)
             }

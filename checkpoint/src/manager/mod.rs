@@ -169,13 +169,17 @@ impl CheckpointManager {
             let name = format!("{kind} {}", root.to_string_lossy());
             Group::new(&name, &options.saver.multiprocessing, options.saver.timeout)
         };
+        // Two groups, so that a save on its thread and calls of the program cannot take each
+        // other's barriers.
         let (caller, background) = (group("manager")?, Arc::new(group("save")?));
         let prepared = if caller.process().is_primary() {
             prepare(&root, &options, metadata.as_ref())
         } else {
             Ok(())
         };
+        // The others read the directory only after the primary process has prepared it.
         caller.agree("prepare", prepared)?;
+        // What a run saved first remains; metadata of a later call does not replace it.
         let metadata = root_metadata::read(&root)?.or(metadata).unwrap_or_default();
         let deleter = Deleter::new(
             &root,
@@ -241,6 +245,7 @@ fn prepare(
         ));
     }
     if options.cleanup_tmp_directories {
+        // A process that is killed while it saves leaves a temporary directory.
         let failed = |e| Error::io(root, "be listed", e);
         for entry in std::fs::read_dir(root).map_err(failed)? {
             let path = entry.map_err(failed)?.path();
@@ -446,6 +451,7 @@ impl CheckpointManager {
     /// # Errors
     /// Returns an error if the step does not exist or its manifest is damaged.
     pub fn reader(&self, step: u64) -> Result<ItemReader> {
+        // A step counts as soon as its save begins, but its files appear at the commit.
         if self.saver.is_saving_in_progress() && self.latest_step() == Some(step) {
             self.wait_until_finished()?;
         }
@@ -548,6 +554,7 @@ impl CheckpointManager {
     /// # Errors
     /// Returns the error of background work that failed.
     pub fn close(self) -> Result<()> {
+        // Close the deleter even if the save failed; the error of the save comes first.
         let saved = self.saver.wait_until_finished();
         let deleted = lock(&self.deleter).close();
         saved.and(deleted)

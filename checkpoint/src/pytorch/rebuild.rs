@@ -29,17 +29,20 @@ pub(super) fn call(pickle: &mut Pickle, function: Id, arguments: Id) -> Result<I
     if arguments.len() > MOST_ARGUMENTS {
         return Err(WRONG);
     }
+    // A copy of a few ids ends the borrow of the pickle, which gets the result.
     let arguments = arguments.clone();
     match (function, arguments.as_slice()) {
         (Global::RebuildTensor | Global::RebuildTensorV3, arguments) => {
             let tensor = tensor(pickle, function, arguments).ok_or(WRONG)?;
             Ok(pickle.push(Object::Tensor(Box::new(tensor))))
         }
+        // A parameter is its tensor; `requires_grad` and hooks have no meaning here.
         (Global::RebuildParameter, [tensor, ..]) => match pickle.get(*tensor) {
             Object::Tensor(_) => Ok(*tensor),
             _ => Err(WRONG),
         },
         (Global::RebuildFromType, [function, _, arguments, ..]) => match pickle.get(*function) {
+            // Only these functions, so that a damaged pickle cannot cause endless recursion.
             Object::Global(Global::RebuildTensor | Global::RebuildTensorV3) => {
                 call(pickle, *function, *arguments)
             }
@@ -154,6 +157,7 @@ fn scalar(dtype: DType, bytes: &[u8]) -> Option<Object> {
     Some(match dtype {
         DType::Bool => Object::Bool(bytes != [0]),
         DType::I8 | DType::I16 | DType::I32 | DType::I64 => Object::integer(bytes.to_vec()),
+        // `integer` reads two's complement; a zero byte above makes the number positive.
         DType::U8 | DType::U16 | DType::U32 | DType::U64 => Object::integer([bytes, &[0]].concat()),
         DType::C64 | DType::C128 => {
             let (re, im) = bytes.split_at(bytes.len() / 2);
@@ -181,6 +185,7 @@ fn tensor(pickle: &Pickle, function: Global, arguments: &[Id]) -> Option<Rebuilt
         (Global::RebuildTensorV3, _) => return None,
         _ => pickle.storages[storage as usize].dtype,
     };
+    // Version 3 has the dtype before the metadata.
     let metadata = match function {
         Global::RebuildTensorV3 => rest.get(3),
         _ => rest.get(2),
@@ -251,6 +256,7 @@ pub(super) fn storage(pickle: &Pickle, id: Id) -> Result<Storage, Problem> {
             Object::Int(count),
             rest @ ..,
         ] if kind == "storage" => {
+            // In old files this entry describes a storage that is a view of another one.
             if !matches!(rest, [] | [Object::None]) {
                 return Err(unsupported(format_args!(
                     "has the storage `{key}`, which is a part of another storage"

@@ -138,7 +138,7 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
         layout, sharding, ..
     } = request;
     let array = make_array_from_parts(&request.shape, layout.dtype, *sharding, |index| {
-        // Each region is asked for once, so its memory can be moved to the device.
+        // Each region is requested once, so its memory can be moved to the device.
         let found = parts.iter_mut().find(|part| part.region == index);
         let bytes = found.map(|part| std::mem::replace(&mut part.bytes, AlignedBytes::zeroed(0)));
         Ok(bytes.unwrap_or_else(|| AlignedBytes::zeroed(0)))

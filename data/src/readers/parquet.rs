@@ -222,7 +222,7 @@ impl Table {
             DataType::List(_) => {
                 let list = part.as_list::<i32>();
                 let offsets = list.value_offsets();
-                // A sliced list keeps all of its values; the offsets say which belong to it.
+                // A sliced list keeps all of its values; the offsets select those that belong to it.
                 let start = offsets[0] as usize;
                 list.values()
                     .slice(start, offsets[list.len()] as usize - start)

@@ -58,6 +58,7 @@ impl Geometry {
             }
             "SAME_UPPER" | "SAME_LOWER" => {
                 for d in 0..spatial {
+                    // ⌈size / stride⌉ windows reach over (windows - 1) × stride + extent elements.
                     let (size, stride) = (x.shape()[d + 2], geometry.strides[d].max(1));
                     let reach = (size.div_ceil(stride).max(1) - 1) * stride + geometry.extent(d);
                     geometry.pads[d] = halves(reach.saturating_sub(size) as isize, mode);
@@ -114,6 +115,7 @@ pub(super) fn convolve(call: &Call<'_>, x: &Array, kernel: &Array) -> Array {
 fn biased(call: &Call<'_>, y: Array) -> Array {
     match call.optional(2) {
         Some(bias) => {
+            // `[features]` → `[features, 1, …]`, which broadcasts over the spatial axes.
             let axes: Vec<isize> = (1..y.ndim() as isize - 1).collect();
             y + bias.expand_dims(&axes)
         }
@@ -139,6 +141,7 @@ fn transposed(call: &Call<'_>) -> Array {
     let requested = numbers(call, "output_shape", listed, spatial).map(|sizes| call.sizes(sizes));
     for d in 0..spatial {
         let (size, stride) = (x.shape()[d + 2], geometry.strides[d]);
+        // The size without padding; the padding removes what exceeds the requested size.
         let whole = stride * (size.max(1) - 1) + extra[d] + geometry.extent(d);
         let wanted = match (&requested, mode) {
             (Some(sizes), _) => sizes[sizes.len() - spatial + d],
@@ -147,6 +150,8 @@ fn transposed(call: &Call<'_>) -> Array {
         };
         geometry.pads[d] = halves(whole as isize - wanted as isize, mode);
     }
+    // Padding p of the forward convolution removes elements here: its adjoint is a convolution
+    // with padding extent - 1 - p, over elements that the stride moves apart.
     let pads: Vec<(isize, isize)> = (0..spatial)
         .map(|d| {
             let ((low, high), reach) = (geometry.pads[d], geometry.extent(d) as isize - 1);

@@ -42,6 +42,7 @@ fn extreme(call: &Call<'_>, find: fn(&Array, isize) -> Array) -> Array {
     let axis = call.axis(0, x.ndim());
     let at = match call.int("select_last_index", 0) {
         0 => find(&x, axis as isize),
+        // The last of equal extremes comes first in the mirrored axis.
         _ => x.shape()[axis] as i64 - 1 - find(&x.flip(&[axis as isize]), axis as isize),
     };
     let at = at.astype(DType::I64);
@@ -94,6 +95,7 @@ fn gather_known(call: &Call<'_>) -> Option<Known> {
         .into_iter()
         .map(|i| if i < 0 { i + size } else { i });
     let counted: Vec<usize> = counted
+        // Still negative: out of range, like indices beyond the end.
         .map(|i| usize::try_from(i).unwrap_or(usize::MAX))
         .collect();
     if counted.iter().any(|i| *i >= size as usize) {
@@ -103,6 +105,7 @@ fn gather_known(call: &Call<'_>) -> Option<Known> {
         ));
     }
     let mut shape = x.shape().to_vec();
+    // The axes of the indices replace the axis: `[2, 3, 4]` at `[5, 6]` on axis 1 → `[2, 5, 6, 4]`.
     shape.splice(axis..=axis, indices.shape().iter().copied());
     each!(x, |x| x.select(Axis(axis), &counted)).reshape(&shape)
 }
@@ -156,6 +159,7 @@ fn non_zero(call: &Call<'_>) -> Vec<Value> {
         (0..known.shape().len()).map(|d| known.shape()[d + 1..].iter().product::<usize>());
     let rows: Vec<i64> = strides
         .zip(known.shape())
+        // The index along an axis of the element `i` in row-major order.
         .flat_map(|(stride, size)| found.iter().map(move |i| (i / stride % size) as i64))
         .collect();
     vec![Known::ints(DType::I64, &[known.shape().len(), found.len()], rows).into()]
@@ -267,6 +271,7 @@ fn slice(call: &Call<'_>) -> Array {
         if part.count == 0 {
             return x.slice_in_dim(0, 0, 1, at);
         }
+        // `slice_in_dim` steps forward, so take the elements in rising order and mirror them.
         let reach = stride * (part.count - 1);
         let first = part.start as usize - if part.step < 0 { reach } else { 0 };
         let x = x.slice_in_dim(first, first + reach + 1, stride, at);
@@ -298,6 +303,7 @@ fn top_k(call: &Call<'_>) -> Vec<Value> {
     let (values, at) = match call.int("largest", 1) {
         1 => rows.top_k(k),
         _ => {
+            // Not `top_k` of the negative: unsigned numbers and the least integer have none.
             let at = rows.argsort(-1).slice_in_dim(0, k, 1, -1);
             (rows.take_along_axis(&at, -1), at)
         }
@@ -309,6 +315,7 @@ fn top_k(call: &Call<'_>) -> Vec<Value> {
 fn triangle(call: &Call<'_>) -> Array {
     let x = call.array(0);
     let k = call.optional_ints(1).map_or(0, |k| k[0]);
+    // The last two axes are matrices; all others are batches of them.
     let [row, column] = [2, 1].map(|d| Array::iota(x.shape(), x.ndim() - d, DType::I64));
     let kept = match call.int("upper", 1) {
         0 => column.le(row + k),

@@ -55,6 +55,7 @@ fn resize(call: &Call<'_>) -> Array {
 fn axes(call: &Call<'_>, x: &Array) -> Vec<Resized> {
     let is_new = call.opset >= 11 && call.operator == "Resize";
     let axes = call.axes_of(call.ints("axes"), x.ndim());
+    // Since version 11 the inputs are `x, roi, scales, sizes`, of which unused ones may be empty.
     let [scales, sizes] = if is_new {
         [2, 3].map(|i| call.optional_known(i).filter(|list| list.size() > 0))
     } else {
@@ -94,6 +95,7 @@ fn axes(call: &Call<'_>, x: &Array) -> Vec<Resized> {
         new_size: new[i],
         scale: scales[i],
         region: match &region {
+            // All starts, then all ends.
             Some(region) if region.len() == 2 * axes.len() => (region[i], region[i + axes.len()]),
             _ => (0.0, 1.0),
         },
@@ -139,12 +141,15 @@ fn along(call: &Call<'_>, x: &Array, resized: &Resized) -> Array {
                 .iter()
                 .flat_map(|x| weights(call, &kernel, resized, *x))
                 .collect();
+            // One row of weights per new element, most of them 0: a product with a matrix is one
+            // operation, whatever the kernel. `[…, old, …] · [new, old]` → `[…, new]`.
             let weights = Array::from_vec(weights, &[resized.new_size, resized.size]);
             let dtype = if x.dtype() == DType::F64 {
                 DType::F64
             } else {
                 DType::F32
             };
+            // A lower precision would round the weights on some devices.
             let exact = Contraction::new().precision(Precision::HIGHEST);
             let x = x.astype(dtype);
             let y = x.tensordot_with(weights.astype(dtype), ([axis], [1]), exact);
@@ -234,6 +239,7 @@ impl Kernel {
         let (x, a) = (distance.abs(), self.a);
         match self.cubic {
             false => (1.0 - x).max(0.0),
+            // (a + 2) x³ - (a + 3) x² + 1, and a x³ - 5 a x² + 8 a x - 4 a.
             true if x <= 1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
             true if x < 2.0 => a * (((x - 5.0) * x + 8.0) * x - 4.0),
             true => 0.0,
@@ -248,6 +254,7 @@ fn weights(call: &Call<'_>, kernel: &Kernel, resized: &Resized, x: f64) -> Vec<f
         0 => 1.0,
         _ => resized.scale.min(1.0),
     };
+    // The last element before `x`; the kernel reaches the offsets `start` to `1 - start` from it.
     let base = x.ceil() - 1.0;
     let start = (-kernel.radius() / narrow).floor() + 1.0;
     let count = (2.0 - 2.0 * start) as usize;
@@ -256,10 +263,12 @@ fn weights(call: &Call<'_>, kernel: &Kernel, resized: &Resized, x: f64) -> Vec<f
     let mut row = vec![0.0; resized.size];
     for i in 0..count {
         let at = base + start + i as f64;
+        // Elements outside of the axis repeat its ends, unless they are excluded.
         if !(excluded && (at < 0.0 || at > last)) {
             row[at.clamp(0.0, last) as usize] += kernel.at((at - x) * narrow);
         }
     }
+    // Excluded elements and a narrowed kernel leave a sum other than 1.
     let total: f64 = row.iter().sum();
     row.into_iter()
         .map(|weight| (weight / total) as f32)

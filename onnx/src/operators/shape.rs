@@ -11,6 +11,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("Concat", join).on_host(join_known),
     values("ConstantOfShape", constant_of_shape).needs(&[0]),
     array("Expand", expand).needs(&[1]).on_host(|c| {
+        // A large result stays an operation; its elements would become part of the program.
         if few(c.known(1)?.to_ints()) {
             c.known(0)?.expand(&c.sizes(&c.known(1)?.to_ints()))
         } else {
@@ -145,6 +146,7 @@ fn range(call: &Call<'_>) -> Vec<Value> {
     });
     let dtype = numbers[0].dtype;
     let [start, limit, delta] = numbers.map(|known| known.to_floats()[0]);
+    // The formula of the specification; it also applies to a negative `delta`.
     let count = ((limit - start) / delta).ceil().max(0.0);
     if !count.is_finite() {
         call.fail(&format!(
@@ -172,6 +174,7 @@ fn reshaped(call: &Call<'_>) -> Vec<usize> {
     };
     let mut sizes: Vec<i64> = requested.iter().enumerate().map(copied).collect();
     if let Some(rest) = sizes.iter().position(|size| *size == -1) {
+        // The 1 leaves the product of the other sizes unchanged.
         sizes[rest] = 1;
         let others: i64 = sizes.iter().product();
         let total = shape.iter().product::<usize>() as i64;
@@ -237,6 +240,7 @@ fn unsqueezed(call: &Call<'_>) -> Vec<usize> {
     let axes = call.ints_of("axes", 1).unwrap_or_default();
     let ndim = shape.len() + axes.len();
     let axes = call.axes_of(Some(&axes), ndim);
+    // Inserted axes have size 1; the old sizes fill the others in order.
     let mut sizes = shape.iter();
     let size = |d: usize| {
         if axes.contains(&d) {
@@ -263,6 +267,8 @@ fn depth_to_space(call: &Call<'_>) -> Array {
         call.fail(&format!("{} is not an image", x.aval()));
     };
     let depth = c / (b * b);
+    // A feature is `(row, column, depth)` of a block in mode DCR, `(depth, row, column)` in CRD.
+    // Both go to `[n, depth, h, row, w, column]`.
     let blocks = match call.text("mode", "DCR") {
         "CRD" => x
             .reshape(&[n, depth, b, b, h, w])
@@ -281,6 +287,7 @@ fn space_to_depth(call: &Call<'_>) -> Array {
         call.fail(&format!("{} is not an image", x.aval()));
     };
     let blocks = x.reshape(&[n, c, h / b, b, w / b, b]);
+    // `[n, c, h, row, w, column]` → `[n, row, column, c, h, w]`.
     let blocks = blocks.transpose(&[0, 3, 5, 1, 2, 4]);
     blocks.reshape(&[n, c * b * b, h / b, w / b])
 }
