@@ -113,6 +113,7 @@ fn membership(sizes: &Array, n: usize) -> Array {
     let mut shape: Dims = sizes.shape().into();
     shape.push(n);
     let kept: Dims = (0..rank).collect();
+    // Sizes `[2, 3]` give the ends `[2, 5]` and the starts `[0, 2]`.
     let ends = sizes.cumsum(-1);
     let starts = &ends - sizes;
     let index = Array::iota(&shape, rank, sizes.dtype());
@@ -195,6 +196,8 @@ impl RaggedDotGeneral {
                 lhs_batch: past_first(&n.lhs_batch),
                 ..n.clone()
             };
+            // `[groups, m, k] × [groups, k, n] → [m, n]`: the group is contracted with `k`. A row
+            // is zero in all groups but its own, so the sum over groups has one nonzero term.
             wide.lhs_contracting.push(0);
             wide.rhs_contracting.push(group);
             return bind1(self.product(wide), &[&expand_lhs(), rhs]);
@@ -202,6 +205,8 @@ impl RaggedDotGeneral {
         if !numbers.sums_groups() {
             return bind1(self.product(n.clone()), &[lhs, rhs]);
         }
+        // `[groups, m, k] × [groups, k, n] → [groups, m, n]` with groups along `k`: the group is a
+        // batch axis, which both factors need.
         let pair = n.lhs_contracting.iter().zip(&n.rhs_contracting);
         let mut pair = pair.filter(|(l, _)| **l == numbers.lhs_ragged);
         let ragged = *pair.next().expect("the divided axis is contracted").1;
@@ -224,6 +229,9 @@ impl RaggedDotGeneral {
         let x_free = n.lhs_free(x.ndim());
         let mut y_free = n.rhs_free(y.ndim());
         y_free.retain(|d| *d != group);
+        // The cotangent has the axes of the product: batch axes, free axes of `x`, free axes of
+        // `y`. It is multiplied by the matrix of its group, so the result has groups along the same
+        // axis.
         let (batch, rows) = (n.lhs_batch.len(), x_free.len());
         let position = x_free.iter().position(|&d| d == numbers.lhs_ragged);
         let transposed = RaggedDotDimensionNumbers {
@@ -237,6 +245,8 @@ impl RaggedDotGeneral {
             rhs_group: Some(group),
         };
         let out = bind1(self.with(transposed), &[ct, y, sizes]);
+        // The other axes of the result are the contracted axes of `x`, in the order of their partners
+        // in `y`.
         let contracted = partners(&n.rhs_contracting, &n.lhs_contracting);
         let axes = n.lhs_batch.iter().copied().chain(x_free).chain(contracted);
         ordered(&out, axes).astype(x.dtype())
@@ -253,6 +263,8 @@ impl RaggedDotGeneral {
         let batch = n.lhs_batch.len();
         let transposed = RaggedDotDimensionNumbers {
             dot: DotDimensionNumbers {
+                // The divided axis, a free axis of `x`, is now contracted: there is a product for
+                // each group, along a first axis, which is the axis of groups of `y`.
                 rhs_contracting: (batch..batch + x_free.len()).collect(),
                 lhs_contracting: x_free,
                 lhs_batch: n.lhs_batch.clone(),
@@ -263,6 +275,7 @@ impl RaggedDotGeneral {
         };
         let out = bind1(self.with(transposed), &[x, ct, sizes]);
         let contracted = partners(&n.lhs_contracting, &n.rhs_contracting);
+        // The product may have a wider `preferred_element_type` than the operand.
         let axes = std::iter::once(group).chain(n.rhs_batch.iter().copied());
         ordered(&out, axes.chain(contracted).chain(y_free)).astype(y.dtype())
     }
@@ -375,6 +388,8 @@ impl Primitive for RaggedDotGeneral {
             "groups divide axis {} of {lhs}, which is out of range",
             numbers.lhs_ragged
         );
+        // Groups along a free axis choose matrices of rhs; along other axes there is nothing to
+        // choose.
         let own = !n.lhs_contracting.contains(&numbers.lhs_ragged)
             && !n.lhs_batch.contains(&numbers.lhs_ragged);
         crate::ensure_shape!(
@@ -437,6 +452,8 @@ impl Primitive for RaggedDotGeneral {
             .map(|&d| lhs[d])
             .collect();
         let mut sizes = move_batch_axis(&args[2], axes[2], 0, axis);
+        // `[batch, groups]` fits no operand with preceding axes: the shape rule wants one list for
+        // all, or one for each combination of elements.
         if sizes.ndim() == 2 && !prefix.is_empty() {
             let groups = sizes.shape()[1];
             let shape: Dims = [axis.size]
@@ -459,6 +476,7 @@ impl Primitive for RaggedDotGeneral {
         let lhs = move_batch_axis(&args[0], axes[0], 0, axis);
         let rhs = move_batch_axis(&args[1], axes[1], 0, axis);
         let out = bind1(self.with(moved), &[&lhs, &rhs, &sizes]);
+        // An axis of groups precedes the batch axes in the result.
         batched(out, Some(usize::from(numbers.sums_groups())))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {

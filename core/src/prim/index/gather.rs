@@ -92,6 +92,7 @@ impl Gather {
 
     /// Gathers the tangents of the slices.
     fn of_tangent(&self, tangent: &Array, indices: &Array) -> Array {
+        // A fill value is a constant, so its tangent is zero, also where the default is NaN.
         let fill_value = self
             .fill_value
             .or(Some(default_fill(tangent.dtype())))
@@ -229,6 +230,8 @@ impl Primitive for Gather {
                     (Some(ct), operand, Some(indices)) if operand.is_linear() => {
                         let zeros = Array::zeros_of(operand.aval().with_dtype(ct.dtype()));
                         let scatter = Scatter {
+                            // Slices may overlap: an element that was read twice gets both
+                            // cotangents.
                             method: ScatterMethod::Add,
                             dimension_numbers: self.dimension_numbers.inverse(),
                             mode: self.mode,
@@ -265,6 +268,8 @@ impl Primitive for Gather {
                 gather.dimension_numbers.offset_dims = shifted(&numbers.offset_dims);
                 gather.dimension_numbers.start_indices_batching_dims =
                     shifted(&numbers.start_indices_batching_dims);
+                // The promises hold for the index vectors of one example, not for all examples in a
+                // row.
                 (gather.indices_are_sorted, gather.unique_indices) = (false, false);
                 (args[0].clone(), args[1].move_axis(axis as isize, 0))
             }
@@ -273,6 +278,7 @@ impl Primitive for Gather {
                 let (Some(operand), Some(indices)) = (operand, indices) else {
                     unreachable!("a batching rule has a batched operand");
                 };
+                // A slice covers one example, or none of an empty batch.
                 gather.slice_sizes.insert(0, size.min(1));
                 gather.dimension_numbers = GatherDimensionNumbers {
                     offset_dims: shifted(&numbers.offset_dims),
@@ -318,6 +324,7 @@ impl Primitive for Gather {
         if self.mode != GatherScatterMode::FillOrDrop {
             return vec![found];
         }
+        // StableHLO clamps indices; slices that were clamped are replaced by the fill value.
         let inside = self.in_bounds(ctx, args[0], args[1]);
         let dims: Dims = (0..out.ndim())
             .filter(|d| !numbers.offset_dims.contains(d))

@@ -124,6 +124,7 @@ impl Scatter {
             ScatterMethod::Min => Arc::new(Min),
             ScatterMethod::Max => Arc::new(Max),
         };
+        // The printer recognizes a shared program by its `Arc`, so equal programs must be one.
         let mut programs = lock(&COMBINERS);
         let program = programs
             .get_or_insert_default()
@@ -172,6 +173,7 @@ impl Scatter {
             ))
             .help("the updates must have one window for each index vector"));
         }
+        // Both lists are increasing, so they correspond in order.
         for (&from, &to) in numbers.update_window_dims.iter().zip(&windows) {
             crate::ensure_shape!(
                 updates.shape()[from] <= operand.shape()[to],
@@ -283,6 +285,8 @@ impl Primitive for Scatter {
         let numbers = &self.dimension_numbers;
         let operand = move_batch_axis(&args[0], axes[0], 0, axis);
         let updates = move_batch_axis(&args[2], axes[2], 0, axis);
+        // The operand and the updates get the batch axis in front even if only one of them is
+        // batched: each example writes into its own copy.
         let mut dimension_numbers = ScatterDimensionNumbers {
             update_window_dims: shifted(&numbers.update_window_dims),
             inserted_window_dims: shifted(&numbers.inserted_window_dims),
@@ -296,6 +300,8 @@ impl Primitive for Scatter {
                 dimension_numbers.update_window_dims = shifted_after(&numbers.update_window_dims);
                 args[1].clone()
             }
+            // Examples write to different parts, so index vectors that were distinct remain
+            // distinct.
             Some(axis) => {
                 dimension_numbers.operand_batching_dims =
                     shifted_after(&numbers.operand_batching_dims);
@@ -311,6 +317,7 @@ impl Primitive for Scatter {
         batched(bind1(scatter, &[&operand, &indices, &updates]), Some(0))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        // Without updates, the operand is the result.
         if args[2].aval().size() == 0 {
             return vec![args[0]];
         }
@@ -359,6 +366,8 @@ impl Scatter {
         let (operand, indices) = (args[0], args[1]);
         let aval = indices.aval();
         let window = self.window(operand.ndim(), args[2].shape());
+        // A limit must fit the dtype of the indices: for `u8` indices into 300 elements, it is 255
+        // in place of 299.
         let bits = aval.dtype().bits() as u32 - u32::from(aval.dtype().is_signed());
         let largest = i64::try_from(u64::MAX >> (64 - bits)).unwrap_or(i64::MAX);
         let last: Vec<i64> = self

@@ -16,6 +16,9 @@ impl Scatter {
                     if t[0].is_none() && t[2].is_none() {
                         return vec![None];
                     }
+                    // With distinct windows the scatter is linear in the operand and the updates
+                    // together, but not in one of them alone: a missing tangent is a zero that must
+                    // still be written.
                     let full = |i: usize| t[i].clone().unwrap_or_else(|| p[i].zeros_like());
                     vec![Some(bind1(self.clone(), &[&full(0), &p[1], &full(2)]))]
                 },
@@ -35,6 +38,8 @@ impl Scatter {
                 |p, t, _| vec![self.product_tangent(p, t)],
                 |cts, operands| match (&cts[0], operands[1].known(), operands[2].known()) {
                     (Some(ct), Some(indices), Some(updates)) => {
+                        // Only the operand can be linear here: the tangent of the updates consists
+                        // of other operations, which have their own transposes.
                         let operand = bind1(self.clone(), &[ct, indices, updates]);
                         vec![Some(operand), None, None]
                     }
@@ -74,6 +79,7 @@ impl Scatter {
             return vec![None; 3];
         };
         let aval = operands[2].aval();
+        // An overwritten element has no influence on the result, so its cotangent is zero.
         let operand = operands[0].is_linear().then(|| {
             let zeros = Array::zeros_of(aval.with_dtype(ct.dtype()));
             bind1(self.clone(), &[ct, indices, &zeros])
@@ -110,6 +116,8 @@ impl Scatter {
                 );
             }
             let adding = self.with_method(ScatterMethod::Add);
+            // `(x y)' = x' y + x y'`: each factor is written once, so `x y'` is `x` times the
+            // scattered tangents, and zero elsewhere.
             x * &bind1(adding, &[&x.zeros_like(), indices, t])
         });
         add_tangents(operand, updates)
@@ -136,10 +144,14 @@ impl Scatter {
         let target = read(out);
         let won = updates.eq(&target);
         let stayed = read(operand).eq(&target);
+        // Both counts are read back at each update: how many updates equal the result of their
+        // element, and how many write to it.
         let winners = sums(&won.select(&ones, &zeros));
         let writers = sums(&ones);
         let share = 1.0 / &(&stayed.select(&ones, &zeros) + &winners);
         let of_update = won.select(&share, &zeros);
+        // The result starts with the whole tangent `t` of the operand. Each of the `writers`
+        // updates of an element then adds `t (s - 1) / writers`, so that its share `s t` remains.
         let of_operand = &(&stayed.select(&share, &zeros) - 1.0) / &writers;
         let old = tangents[0].as_ref().map(|t| read(t) * &of_operand);
         let new = tangents[2].as_ref().map(|t| t * &of_update);
@@ -159,6 +171,8 @@ impl Scatter {
         tangents: &[Option<Array>],
     ) -> (Vec<Array>, Vec<Option<Array>>) {
         let (operand, indices, updates) = (&primals[0], &primals[1], &primals[2]);
+        // A window is numbered as a whole: `[3, 2]` updates in rows get `[[1, 1], [2, 2], [3, 3]]`.
+        // The numbers start at 1, because 0 marks elements that no update wrote.
         let mut shape: Dims = updates.shape().into();
         for &d in &self.dimension_numbers.update_window_dims {
             shape[d] = 1;
@@ -167,11 +181,13 @@ impl Scatter {
         let numbers = (&Array::iota(&[count], 0, DType::U32) + 1).reshape(&shape);
         let numbers = numbers.broadcast_to(updates.shape());
         let nobody = Array::zeros_of(operand.aval().with_dtype(DType::U32));
-        let stayed = bind1(self.clone(), &[&nobody, indices, &numbers]);
-        let untouched = stayed.eq(0);
-        let winner = self.read(&stayed, indices, updates.aval()).eq(&numbers);
+        let written_by = bind1(self.clone(), &[&nobody, indices, &numbers]);
+        let untouched = written_by.eq(0);
+        let winner = self.read(&written_by, indices, updates.aval()).eq(&numbers);
         let add = self.with_method(ScatterMethod::Add);
         let masked = |mask: &Array, x: &Array| mask.select(x, &x.zeros_like());
+        // Each element is nonzero in at most one summand, so adding selects it. A second scatter of
+        // the values could choose other winners than that of the numbers.
         let merge = |x: &Array, y: &Array| {
             bind1(
                 add.clone(),
