@@ -143,12 +143,18 @@ impl Primitive for Fft {
         Differentiation::linear(|ct, operand| {
             let count: usize = self.fft_lengths.iter().product();
             match self.fft_type {
+                // The matrix of the transform, with the elements `w^(jk)`, is symmetric.
                 FftType::Fft | FftType::Ifft => bind1(self.clone(), &[ct]),
                 FftType::Rfft => {
+                    // With `w = exp(-2πi/n)` and the multiplicities `m`, `irfft(z)` is
+                    // `Re Σ m z w^(-jk) / n`. The transpose of `rfft`, `Re Σ ct w^(jk)`, is
+                    // therefore `n irfft(conj(ct) / m)`.
                     let halved = ct.conj() / self.multiplicity(operand.dtype());
                     bind1(self.as_type(FftType::Irfft), &[&halved]) * count
                 }
                 FftType::Irfft => {
+                    // The transpose of `irfft` is `m Σ ct w^(-jk) / n`: the conjugate of
+                    // `m rfft(ct) / n`, because `ct` is real.
                     let spectrum = bind1(self.as_type(FftType::Rfft), &[ct]);
                     let share = self.multiplicity(ct.dtype()) * (1.0 / count as f64);
                     (spectrum * share).conj()
@@ -161,6 +167,7 @@ impl Primitive for Fft {
         batched(bind1(self.clone(), &[&front]), Some(0))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
+        // A transform of nothing is zero, also with a nonempty result.
         if outs[0].size() == 0 || args[0].aval().size() == 0 {
             return vec![ctx.splat(0, outs[0])];
         }

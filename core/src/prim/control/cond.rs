@@ -57,6 +57,8 @@ pub(crate) fn shared_consts(branches: Vec<ClosedJaxpr>) -> (Vec<Arc<Jaxpr>>, Vec
     let take_all = |branch: ClosedJaxpr| {
         let jaxpr = &branch.jaxpr;
         let consts = all.iter().map(|value| {
+            // All branches take the same operands, so a branch also takes the values that only
+            // others read, and ignores them.
             let own = branch.consts.iter().position(|c| same(c, value));
             Input::own_or(own.map(|i| jaxpr.constvars[i]), value.aval())
         });
@@ -90,6 +92,8 @@ fn joined<P>(
     make: impl Fn(&Jaxpr, &[bool]) -> (P, Vec<bool>),
 ) -> (Vec<P>, Vec<bool>) {
     let none = vec![false; results];
+    // All branches must return the same types. Where a result has a tangent (or a batch axis) in
+    // some branches only, the others are derived again, and materialize it.
     let alone: Vec<(P, Vec<bool>)> = branches.iter().map(|b| make(b, &none)).collect();
     let marked = any(alone.iter().map(|(_, marks)| marks.clone()));
     let programs = alone.into_iter().zip(branches);
@@ -111,6 +115,8 @@ fn merged(branches: &[Vec<Aval>]) -> (Vec<Aval>, Vec<Vec<usize>>) {
     for branch in branches {
         let mut used: Vec<usize> = Vec::new();
         for aval in branch {
+            // Only one branch runs, so its residuals may use the slots of another's: branches
+            // with `[f32[2], f32[2]]` and `[f32[2], i32[]]` share `[f32[2], f32[2], i32[]]`.
             let free = (0..all.len()).find(|i| all[*i] == *aval && !used.contains(i));
             used.push(free.unwrap_or_else(|| {
                 all.push(*aval);
@@ -260,6 +266,8 @@ impl NestedDifferentiation for Cond {
         let (index, ops) = (&primals[0], &primals[1..]);
         let perturbed = given(&tangents[1..]);
         let (branches, nonzero) = joined(&self.branches, results, |b, instantiate| {
+            // Branches may read different operands, so each operand that is a residual is a result,
+            // too: then one list of residuals serves all branches.
             let split = derive::linearized(b, &perturbed, instantiate, |_| false);
             let nonzero = split.nonzero.clone();
             (split, nonzero)
@@ -277,6 +285,8 @@ impl NestedDifferentiation for Cond {
                 let residuals = outs.split_off(results);
                 for (i, aval) in all.iter().enumerate() {
                     let own = positions.iter().position(|p| *p == i);
+                    // A slot of another branch is filled with zeros, which this branch's linear part
+                    // ignores.
                     outs.push(own.map_or_else(|| zeros(*aval), |k| residuals[k].clone()));
                 }
                 outs
@@ -311,6 +321,7 @@ impl NestedDifferentiation for Cond {
             nested::pulled(b, &avals, operands, &given, instantiate)
         });
         let grads = Cond::apply(index, branches, &args);
+        // The index is an integer and has no cotangent.
         let mut all = vec![None];
         all.extend(some_where(&nonzero, grads));
         all

@@ -83,6 +83,7 @@ fn residuals(
 ) -> Vec<Residual> {
     let mut residuals = Vec::with_capacity(captured.len());
     for value in captured {
+        // The program has an unchanged argument anyway, so storing it again would waste memory.
         let argument = args.iter().position(|a| same(a, value));
         residuals.push(match argument.filter(|i| forward(*i)) {
             Some(i) => Residual::Argument(i),
@@ -105,6 +106,8 @@ pub(super) fn linearized(
 ) -> Split {
     let mut parts = None;
     let known = trace_to_jaxpr(&jaxpr.in_avals(), |args| {
+        // The tangents are traced in a program of their own, inside the trace of the values. What it
+        // reads from the outer trace becomes its captured values: these are the residuals.
         let trace = OpenTrace::partial();
         let tangents: Vec<Option<Array>> = args
             .iter()
@@ -114,6 +117,7 @@ pub(super) fn linearized(
         let (mut outs, dots) = nested::jvp(jaxpr, args, &tangents, instantiate);
         let nonzero = given(&dots);
         let dots: Vec<Array> = dots.into_iter().flatten().collect();
+        // Unread values of the outer trace must not become residuals.
         let linear = trace.finish(&dots).pruned();
         let residuals = residuals(&linear.consts, args, forward, &mut outs);
         parts = Some((residuals, linear.open().0, nonzero));
@@ -141,6 +145,8 @@ pub(super) fn reached(jaxpr: &Jaxpr, marked: &[bool]) -> Vec<bool> {
     for eqn in &jaxpr.eqns {
         let ins: SmallVec<[bool; 4]> = eqn.inputs.iter().map(|a| marks(&on, a)).collect();
         let called = eqn.primitive.as_any().downcast_ref::<Call>();
+        // A call passes some of its arguments to some of its results. Other primitives, loops among
+        // them, count as mixing all.
         let outs = match called {
             Some(call) => reached(&call.jaxpr, &ins),
             None => vec![ins.contains(&true); eqn.outputs.len()],
@@ -162,10 +168,13 @@ pub(super) fn divided(jaxpr: &Jaxpr, marked: &Parts<bool>) -> Split {
     let reached = reached(jaxpr, &marks).into_iter().enumerate();
     let carried = marked.carry.len();
     let nonzero: Vec<bool> = reached
+        // A marked carry stays in the linear loop even if this step resets it to a known value.
         .map(|(i, on)| if i < carried { marked.carry[i] } else { on })
         .collect();
     let carry = marked.consts.len()..marked.consts.len() + carried;
     let is_carry = marks.iter().enumerate().filter(|(_, on)| !**on);
+    // A known carry differs from step to step, so it must be stored; constants and elements are
+    // operands of the loop and need no copy.
     let is_carry: Vec<bool> = is_carry.map(|(i, _)| carry.contains(&i)).collect();
     let mut parts = None;
     let known = trace_to_jaxpr(&known_types, |known| {
@@ -213,6 +222,7 @@ pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Ho
     values.set(&jaxpr.invars, known.iter().cloned());
     let mut rest: Vec<Eqn> = Vec::new();
     for eqn in &jaxpr.eqns {
+        // An effect must happen at every step.
         let outside =
             !eqn.primitive.has_effects() && eqn.inputs.iter().all(|a| values.get(a).is_some());
         if outside {
@@ -233,6 +243,7 @@ pub(super) fn hoisted(program: &ClosedJaxpr, known: &[Array], kept: usize) -> Ho
     // Outside values that the remaining program reads, in order of their first use.
     let mut constvars: Vec<Var> = Vec::new();
     let mut consts = Vec::new();
+    // `take` returns a value once, so each captured value is listed once.
     let read_atoms = rest.iter().flat_map(|e| &e.inputs).chain(&outvars);
     for atom in read_atoms {
         if let Atom::Var(v) = atom

@@ -32,6 +32,7 @@ impl Scan {
     pub(super) fn lighter(&self, split: Split) -> Split {
         let results = self.jaxpr.outvars.len();
         let jaxpr = split.known.jaxpr.clone();
+        // A residual that depends only on constants is computed before the loop and stored once.
         let mut varying = vec![true; jaxpr.invars.len()];
         varying[..self.num_consts].fill(false);
         let varying = derive::reached(&jaxpr, &varying).split_off(results);
@@ -43,6 +44,8 @@ impl Scan {
         let is_computed: Vec<bool> = (split.residuals.iter())
             .map(|residual| *residual == Residual::Computed)
             .collect();
+        // One entry for each residual: its variable in the known program, or `None` for an
+        // argument.
         let values = some_where(&is_computed, computed.iter().copied());
         let stored: Vec<bool> = (values.iter())
             .map(|value| value.is_none_or(|atom| again.is_stored(&atom)))
@@ -87,6 +90,8 @@ impl Again {
                 made_by[eqn.outputs[0].index()] = Some(i);
             }
         }
+        // From the last residual to the first: a later one marks the residuals that it is computed
+        // from as needed before their turn, so they stay stored.
         for v in jaxpr.eqns.iter().rev().flat_map(|eqn| &eqn.outputs) {
             if again.stored[v.index()] && !again.needed[v.index()] {
                 again.compute(jaxpr, &made_by, *v);
@@ -99,6 +104,8 @@ impl Again {
     fn compute(&mut self, jaxpr: &Jaxpr, made_by: &[Option<usize>], residual: Var) {
         let (mut next, mut eqns, mut from) = (vec![residual], Vec::new(), Vec::new());
         while let Some(v) = next.pop() {
+            // Returning marks nothing, so the residual stays stored: it depends on an argument, or
+            // on an operation that is not worth repeating.
             let Some(i) = made_by[v.index()] else { return };
             if eqns.contains(&i) {
                 continue;
@@ -145,6 +152,7 @@ impl Again {
             for (atom, value) in values.iter().zip(&given) {
                 evaluation.set(&atom.and_then(|a| a.var()), value.clone());
             }
+            // The equations keep their order, so operands are computed before they are read.
             for eqn in picked(&jaxpr.eqns, &self.eqns, true) {
                 evaluation.apply(&eqn, |operands| eqn.bind(&operands));
             }

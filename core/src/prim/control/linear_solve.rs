@@ -58,6 +58,8 @@ impl CustomLinearSolve {
     ) -> Vec<Option<Array>> {
         let matvec = self.ranges()[0].clone();
         let first = primals.len() - self.size();
+        // `A x = b` gives `A x' = b' - A' x`. The program of `A` also takes `x`, whose tangent is
+        // left out here: it is what the system is solved for.
         let mut sides = tangents[first..].to_vec();
         if tangents[matvec.clone()].iter().any(Option::is_some) {
             let args = [&primals[matvec.clone()], results].concat();
@@ -80,6 +82,8 @@ impl CustomLinearSolve {
             .zip(results)
             .map(|(side, x)| side.unwrap_or_else(|| x.zeros_like()))
             .collect();
+        // The tangent is again a solution of the same system, so that derivatives of any order
+        // never differentiate through `solve`.
         let operands: Vec<&Array> = primals[..first].iter().chain(&sides).collect();
         let dots = bind(self.clone(), &operands);
         dots.into_iter().map(Some).collect()
@@ -102,6 +106,8 @@ impl CustomLinearSolve {
                 None => fail("custom_linear_solve: is only linear in the right-hand side"),
             })
         };
+        // The groups of constants are those of `[matvec, solve, vecmat, transposed solve]`. In the
+        // transposed system the last two programs come first.
         let order = [2, 3, 0, 1];
         let consts = order.iter().flat_map(|&i| known(ranges[i].clone()));
         let sides = cts
@@ -163,11 +169,13 @@ impl Primitive for CustomLinearSolve {
             let taken = &args[range.clone()];
             let all = taken.iter().chain(&sides);
             let avals: Vec<Aval> = all.map(Array::aval).collect();
+            // The right-hand sides follow the constants and have the batch axis in front.
             let mut at = axes[range].to_vec();
             at.resize(avals.len(), Some(0));
             let (batched, _) = nested::batched(program, &avals, &at, axis, |_, _| Some(0));
             let (program, captured) = batched.open();
             programs.push(program);
+            // `open` makes captured values the first arguments of a program.
             operands.extend(captured);
             operands.extend_from_slice(taken);
         }

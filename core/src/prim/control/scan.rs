@@ -180,6 +180,8 @@ impl Primitive for Scan {
         let args = self.parts(args);
         let from = self.parts(axes);
         // The batch axis is the first in the program, and the second in scanned arrays.
+        // A carry is batched if its initial value or the result of any step is, so the marks grow
+        // until they are stable; the program that is returned is that of the stable marks.
         let mut at = from.map(|ax| ax.map(|_| 0));
         let n = self.num_carry;
         let (program, out_axes) = at.until_stable(|at| {

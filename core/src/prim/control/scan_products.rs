@@ -104,6 +104,7 @@ impl<'a> Division<'a> {
                 sources[v.index()] = Some(i);
             }
         }
+        // The types of one step are compared with each other, so the number of steps cancels out.
         let elements = jaxpr.in_avals().split_off(before_elements);
         let results = jaxpr.out_avals().split_off(scan.num_carry);
         let bytes = elements.iter().chain(&results).map(Aval::size_bytes);
@@ -140,6 +141,7 @@ impl<'a> Division<'a> {
     fn stack(&mut self, vars: &[Var]) -> bool {
         let is_new = |v: &&Var| !self.stacked.contains(v) && !self.elements.contains(v);
         let mut new: Vec<Var> = vars.iter().filter(is_new).copied().collect();
+        // A product of a value with itself, `[v, v]`, stacks it once.
         new.dedup();
         let bytes = new.iter().map(|v| self.jaxpr.var_aval(*v).size_bytes());
         let Some(room) = self.room.checked_sub(bytes.sum()) else {
@@ -166,6 +168,8 @@ impl<'a> Division<'a> {
 
     /// Returns the product that is added to a carry, and the equations that compute it.
     fn sum(&self, carry: usize) -> Option<(Vec<usize>, Late)> {
+        // The carry must be `next = own + term`, with nothing else that reads `own`, `next` or
+        // `term`: otherwise the loop needs the running sum at every step.
         let own = self.jaxpr.invars[self.scan.num_consts + carry];
         let Atom::Var(next) = self.jaxpr.outvars[carry] else {
             return None;
@@ -178,18 +182,21 @@ impl<'a> Division<'a> {
             [Atom::Var(a), Atom::Var(b)] if adds && b == own => a,
             _ => return None,
         };
-        let (mut at, mut eqn) = self.source(term).filter(|_| self.uses[own.index()] == 1)?;
-        let mut removed = vec![add, at];
+        let (mut index, mut eqn) = self.source(term).filter(|_| self.uses[own.index()] == 1)?;
+        let mut removed = vec![add, index];
+        // The gradient of a product is often transposed before it is added. A sum of transposes is
+        // the transpose of the sum, so the transpose also moves out.
         let transpose: Option<&Transpose> = eqn.primitive.as_any().downcast_ref();
         if transpose.is_some() {
             let Atom::Var(operand) = eqn.inputs[0] else {
                 return None;
             };
-            (at, eqn) = self.source(operand)?;
-            removed.push(at);
+            (index, eqn) = self.source(operand)?;
+            removed.push(index);
         }
         let (dot, operands) = product(eqn)?;
         let out = self.jaxpr.var_aval(eqn.outputs[0]);
+        // A constant operand would be stacked as one equal copy per step.
         let vary = !operands.iter().any(|v| self.consts.contains(v));
         let taken = vary && self.is_worthwhile(dot, operands[0], out);
         let late = Late {
@@ -281,12 +288,15 @@ impl Scan {
             .zip(&args.carry)
             .filter(|(i, _)| division.late(*i).is_none());
         inner.carry = carry.map(|(_, value)| *value).collect();
+        // The program returns the types of one step. The loop stacks all results after the carry.
         let mut types = rest.jaxpr.out_avals();
         for aval in &mut types[rest.num_carry..] {
             *aval = aval.with_dimension(0, self.length, &[]);
         }
         let mut values = rest.lower_loop(ctx, &inner.all(), &types);
         let stacks = values.split_off(values.len() - division.stacked.len());
+        // The remaining results keep their order, and late products fill the gaps. A reversed loop
+        // is no special case: both operands have a step at the same index.
         let mut values = values.into_iter();
         (0..outs.len())
             .map(|i| match division.late(i) {

@@ -45,6 +45,8 @@ impl NestedDifferentiation for Scan {
         };
         let carried = args.carry.len();
         let mut outs = self.apply(program, args);
+        // The results are carry, tangents of the carry, stacked results and their tangents; the
+        // caller wants all results before all tangents.
         let mut ys = outs.split_off(carried);
         let mut dots = outs.split_off(self.num_carry);
         dots.extend(ys.split_off(self.jaxpr.outvars.len() - self.num_carry));
@@ -68,6 +70,7 @@ impl NestedDifferentiation for Scan {
             (split, nonzero)
         });
 
+        // Storing residuals takes time and memory at each step; some are computed again instead.
         let split = self.lighter(split);
         let args = self.parts(primals);
         let (outs, saved) = self.run_known(&split, &args, results);
@@ -79,6 +82,7 @@ impl NestedDifferentiation for Scan {
         operands
             .consts
             .extend(dots.consts.iter().flatten().cloned());
+        // `arrange` puts the arguments of the linear program in this order.
         operands.xs.extend(saved.values(true));
         let program = ClosedJaxpr::without_consts(saved.arrange(&split.linear));
         let dots = self.apply(program, operands);
@@ -143,6 +147,7 @@ impl Scan {
         let invars = known.jaxpr.invars.clone();
         known.jaxpr = Arc::new(known.jaxpr.with_interface(invars, outvars));
         if !known.jaxpr.outvars.is_empty() || known.jaxpr.has_effects() {
+            // `hoisted` consumed the constants: the program captures the values that steps need.
             let operands = Parts {
                 consts: Vec::new(),
                 ..args.clone()
@@ -151,6 +156,7 @@ impl Scan {
         }
         let stacked: Vec<Array> = indices.iter().map(|&i| outs[i].clone()).collect();
         let mut stacked = stacked.into_iter();
+        // The additional results are residuals, which `stacked` keeps.
         outs.truncate(results);
         let mut invariant = hoisted.invariant.into_iter();
         let all = args.all();

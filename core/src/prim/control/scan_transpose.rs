@@ -52,6 +52,7 @@ impl Scan {
             carry: known(&operands.carry, &linear.carry),
             xs: known(&operands.xs, &linear.xs),
         };
+        // Both loops run in the direction of the original; only `go_back` reverses the linear one.
         let (_, saved) = self.run_known(&split, &args, args.carry.len());
         let residuals = |stacked: bool| saved.values(stacked).into_iter().map(Operand::Known);
         let mut rest = Parts {
@@ -59,6 +60,8 @@ impl Scan {
             carry: picked(&operands.carry, &linear.carry, true),
             xs: picked(&operands.xs, &linear.xs, true),
         };
+        // The residuals become operands of the linear loop, without cotangents: those that all
+        // steps share are its first constants, and stacked ones are its last elements.
         let same_for_all = rest.consts.len();
         rest.consts
             .extend(picked(&operands.consts, &linear.consts, true));
@@ -101,6 +104,8 @@ impl Scan {
         let carried = operands.carry.iter().map(|o| o.aval().strong());
         let mut args = Parts {
             consts: known(&operands.consts),
+            // Each step adds its cotangents of the constants to sums in the carry, which precede
+            // the cotangents of the loop's own carry.
             carry: sums.iter().map(|aval| zeros(*aval)).collect(),
             xs: ct_ys.iter().flatten().cloned().collect(),
         };
@@ -111,6 +116,7 @@ impl Scan {
 
         let mut stacked = Vec::new();
         let program = self.pulled(operands, &given(ct_ys), &mut stacked);
+        // Cotangents flow from the last step to the first.
         let back = Scan {
             reverse: !self.reverse,
             ..self.clone()
@@ -125,6 +131,7 @@ impl Scan {
             Operand::Known(_) => None,
         });
         let mut all: Vec<Option<Array>> = consts.collect();
+        // A known initial carry is linear in later steps only, so its own cotangent is dropped.
         let carry = operands.carry.iter().map(|o| {
             let ct = carry.next();
             ct.filter(|_| o.is_linear())
@@ -173,6 +180,8 @@ impl Scan {
         trace_to_jaxpr(&avals, |args| {
             let (known, sums, args) = split3(args, known.len(), sums.len());
             let (ct_carry, ct_ys, elements) = split3(args, self.num_carry, ct_ys.len());
+            // `nested` takes the known values in the order of the operands. No carry is known, so
+            // the elements follow the constants.
             let mut known = known.iter().chain(elements).cloned();
             let mut inner = |(o, aval): (&Operand, &Aval)| o.nested(*aval, &mut known);
             let mut all = Vec::with_capacity(jaxpr.invars.len());

@@ -33,6 +33,9 @@ impl BackwardRule {
         let identity = self.identity.batched(&all, axis);
         let (inner, kept, axes) = (self.run.clone(), kept.to_vec(), axes.to_vec());
         let run = move |residuals: &[Array], cts: &[Option<Array>]| {
+            // The rule is traced for one example, where only the nonzero cotangents are arguments.
+            // Which gradients are nonzero is known after that trace, hence the list outside of the
+            // closure.
             let marked = lists::given(cts);
             let given = cts.iter().flatten();
             let args: Vec<Array> = residuals.iter().chain(given.clone()).cloned().collect();
@@ -54,6 +57,7 @@ impl BackwardRule {
                     let (grad, found) = if *nonzero { grads.next()? } else { return None };
                     let to = wanted.unwrap_or(0);
                     let all = move_batch_axis(&grad, found, to, axis);
+                    // Every example adds to the gradient of an argument that all share.
                     Some(match wanted {
                         Some(_) => all,
                         None => all.reduce_sum(&[0]),
@@ -169,6 +173,8 @@ impl NestedDifferentiation for CustomLin {
         else {
             refuse_forward_mode(&self.name)
         };
+        // The primitive has results for floating-point results only, but the rule takes a cotangent
+        // for each result.
         let mut cts = cts.iter();
         let cts: Vec<Option<Array>> = self
             .out_avals

@@ -88,6 +88,7 @@ fn region(ctx: &mut Lowering<'_>, jaxpr: &Jaxpr, outside: &[Aval]) -> Region {
     ctx.region(outside, |ctx, args| {
         let args = args.iter().zip(jaxpr.in_avals());
         let args: Vec<Value> = args.map(|(x, own)| ctx.convert(*x, own.dtype())).collect();
+        // Outside, elements are whole bytes; the program computes in its own dtypes.
         let outs = ctx.inline(jaxpr, &args).into_iter();
         outs.map(|x| ctx.convert(x, x.dtype().whole_bytes()))
             .collect()
@@ -131,11 +132,14 @@ pub(crate) fn elementwise(jaxpr: &Jaxpr, args: &[Array]) -> Vec<Array> {
     if shape.is_empty() {
         return jaxpr.eval(&[], args);
     }
+    // The elements are the examples of a batch, so the batching rules make the scalar program
+    // elementwise. One flat axis is enough for all.
     let flat: Vec<Array> = args.iter().map(Array::ravel).collect();
     let axes = vec![Some(0); flat.len()];
     let (outs, out_axes) = batch_eval(jaxpr, &[], &flat, &axes, size.into());
     let whole = |(out, axis): (Array, Option<usize>)| match axis {
         Some(_) => out.reshape(shape),
+        // A result that depends on no argument has no batch axis.
         None => out.broadcast_in_dim(shape, &[]),
     };
     outs.into_iter().zip(out_axes).map(whole).collect()
@@ -156,9 +160,12 @@ pub(crate) fn combine_halves(jaxpr: &Jaxpr, arrays: &[Array]) -> Vec<Array> {
     if n == 1 {
         return arrays.iter().map(|x| x.squeeze(&[0])).collect();
     }
+    // Element `i` is paired with `i + half`, not with its neighbor: this needs two slices and no
+    // strides, but a commutative operation.
     let half = n / 2;
     let mut combined = combine(jaxpr, &part(0, half), &part(half, 2 * half));
     if n % 2 == 1 {
+        // With an odd number the last element waits: 5 → 2 + 1 → 1 + 1 → 1.
         let rest = part(2 * half, n);
         let pairs = combined.iter().zip(&rest);
         combined = pairs.map(|(c, r)| crate::concatenate(&[c, r], 0)).collect();
@@ -181,6 +188,7 @@ fn flagged(jaxpr: &Jaxpr) -> Arc<Jaxpr> {
     reduction_program("reduce", &with_flag, |a, b| {
         let both = jaxpr.eval(&[], &[&a[..n], &b[..n]].concat());
         let mut outs: Vec<Array> = (0..n)
+            // Combined if both values are present, otherwise the one that is.
             .map(|i| a[n].select(&b[n].select(&both[i], &a[i]), &b[i]))
             .collect();
         outs.push(a[n].bitwise_or(&b[n]));
@@ -223,6 +231,9 @@ pub(crate) fn batched_reduction(
         reduce(jaxpr.clone(), &all)
     } else {
         arrays.push(Array::full(arrays[0].shape(), true, DType::Bool));
+        // StableHLO reduces with one initial value for the whole batch. An absent value is neutral
+        // for every program, so the examples' own initial values are combined with the results
+        // afterwards.
         let mut nothing: Vec<Array> = (0..n).map(|i| Array::scalar(0, args[i].dtype())).collect();
         nothing.push(Array::scalar(false, DType::Bool));
         let all: Vec<&Array> = arrays.iter().chain(&nothing).collect();

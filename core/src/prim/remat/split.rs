@@ -40,6 +40,8 @@ impl<'a> Split<'a> {
         mark(&mut needed, residuals);
         let mut again = vec![false; jaxpr.eqns.len()];
         for (i, eqn) in jaxpr.eqns.iter().enumerate().rev() {
+            // In reverse order, all readers of a value are visited before its equation. A saveable
+            // value ends the search: its equation is not repeated.
             let missing = |v: &Var| needed[v.index()] && !saveable[v.index()];
             if eqn.outputs.iter().any(missing) {
                 again[i] = true;
@@ -56,6 +58,7 @@ impl<'a> Split<'a> {
             .filter(|&i| needed[jaxpr.invars[i].index()])
             .collect();
 
+        // The first computation needs other values: those that lead to results and saved values.
         let mut needed = vec![false; jaxpr.num_vars()];
         mark(&mut needed, outs);
         for v in &saved {
@@ -63,6 +66,7 @@ impl<'a> Split<'a> {
         }
         let mut first = vec![false; jaxpr.eqns.len()];
         for (i, eqn) in jaxpr.eqns.iter().enumerate().rev() {
+            // Effects happen here, and not again.
             if eqn.primitive.has_effects() || eqn.outputs.iter().any(|v| needed[v.index()]) {
                 first[i] = true;
                 mark(&mut needed, &eqn.inputs);
