@@ -82,6 +82,7 @@ pub fn einsum_path<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Vec<(usize, 
     let types: Vec<crate::Aval> = arrays.iter().map(|a| a.aval().unplaced()).collect();
     let plan = plan("einsum_path", spec, &arrays);
     let mut path = Vec::new();
+    // Tracing runs the same choices as `einsum` without computing a product.
     crate::program::trace::trace_to_jaxpr(&types, |arrays| {
         let refs: Vec<&Array> = arrays.iter().collect();
         vec![plan.run_along(&refs, &Contraction::new(), |pair| path.push(pair))]
@@ -130,6 +131,8 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Sh
         Some((b, a)) => (b, Some(a)),
         None => (text.as_str(), None),
     };
+    // In an operand, `...` stands for the axes that no letter names; in the result, for as many as
+    // in the operand that has most.
     let stands_for = match (after, rank) {
         (None, _) => 0,
         (Some(_), Some(rank)) => rank.saturating_sub(letters),
@@ -180,6 +183,7 @@ fn sizes(inputs: &[Vec<Label>], arrays: &[&Array]) -> Result<Vec<(Label, usize)>
             }
             match sizes.iter_mut().find(|(l, _)| *l == name) {
                 None => sizes.push((name, n)),
+                // An axis of size 1 takes the size of the axis that it broadcasts against.
                 Some((_, m)) if *m == 1 => *m = n,
                 Some((_, m)) if *m == n || n == 1 => {}
                 Some((_, m)) => return Err(different_sizes(name, *m, n)),
@@ -255,6 +259,8 @@ impl Plan {
                 once.retain(|l| {
                     matches!(l, Label::Dots(_)) || all.iter().filter(|a| *a == l).count() == 1
                 });
+                // Labels of `...` sort before letters, and among them the first axis has the
+                // largest count.
                 once.sort_unstable();
                 once
             }
@@ -292,6 +298,7 @@ impl Plan {
             terms.push(self.distinct(&array.astype(dtype), names));
         }
         loop {
+            // Sum as early as possible: each axis less makes the following products smaller.
             for i in 0..terms.len() {
                 self.sum_alone(&mut terms, i);
             }
@@ -300,9 +307,11 @@ impl Plan {
             }
             let (i, j) = self.next_pair(&terms);
             visit((i, j));
+            // `j` is the larger index, so removing it first leaves `i` valid.
             let right = terms.remove(j);
             let left = terms.remove(i);
             let others: Vec<Label> = terms.iter().flat_map(|t| t.labels.clone()).collect();
+            // The requested sharding is that of the result, the last product.
             let out = how.out_sharding.as_ref().filter(|_| terms.is_empty());
             let product = self.multiply(left, right, &others, how, out);
             terms.push(product);
@@ -340,6 +349,8 @@ impl Plan {
                 Array::iota(shape, i, DType::I32),
                 Array::iota(shape, j, DType::I32),
             );
+            // `iij`: keeps the elements with equal indices, of which each row has one, so the sum
+            // is the diagonal.
             let masked = crate::where_(rows.eq(&columns), &array, array.zeros_like());
             array = masked.reduce_sum(&[j as isize]);
             labels.remove(j);
@@ -350,6 +361,7 @@ impl Plan {
         if !thin.is_empty() {
             let axes: Vec<isize> = thin.iter().map(|&d| d as isize).collect();
             array = array.squeeze(&axes);
+            // From the last, so that the positions before remain valid.
             for d in thin.into_iter().rev() {
                 labels.remove(d);
             }
@@ -378,6 +390,7 @@ impl Plan {
             array: terms[i]
                 .array
                 .sum_over(&axes)
+                // A sum of booleans or narrow integers has a wider dtype.
                 .astype(terms[i].array.dtype()),
             labels,
         };
@@ -394,6 +407,7 @@ impl Plan {
                 let (a, b) = (&terms[i].labels, &terms[j].labels);
                 let mut out: Vec<Label> = a.clone();
                 out.extend(b.iter().filter(|l| !a.contains(l)));
+                // `out` has all labels of both terms here: one multiplication for each combination.
                 let multiplications = volume(&out);
                 out.retain(|l| {
                     self.output.contains(l)
@@ -425,6 +439,7 @@ impl Plan {
             let positions: Option<Vec<usize>> = labels.iter().map(position).collect();
             out_sharding
                 .zip(positions)
+                // `None` if the product still has labels that the result lacks.
                 .map(|(s, positions)| s.gathered(&positions))
         };
         let needed = |l: &Label| self.output.contains(l) || others.contains(l);

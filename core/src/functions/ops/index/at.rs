@@ -85,9 +85,11 @@ impl<'a> At<'a> {
     pub fn get(&self) -> Array {
         let entries = self.entries();
         let filled = self.mode == Some(GatherScatterMode::FillOrDrop);
+        // The cheaper operations first: slices, then one dynamic slice, and a gather for the rest.
         if plan::is_static(&entries) {
             return plan::finish(&plan::slice_static(self.array, &entries), &entries);
         }
+        // A dynamic slice clamps its position, so it cannot return fill values.
         if plan::is_scalar(&entries) && !filled {
             return self.get_scalar(&entries);
         }
@@ -144,6 +146,7 @@ impl<'a> At<'a> {
             &operands,
             &spec,
             |given| {
+                // `given` are the operands in the new context, so the items must refer to them.
                 let mut indices = given[1..].iter();
                 let items = self.items.iter().map(|item| match sharded(item) {
                     Some(_) => IndexItem::Array(indices.next().expect("one for each").clone()),
@@ -221,6 +224,8 @@ impl<'a> At<'a> {
     #[track_caller]
     pub fn divide(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).divide", self.array, value);
+        // There is no scatter that divides. An element that is selected twice is divided by the
+        // product of both values.
         self.array / self.factors(&value)
     }
 
@@ -288,12 +293,16 @@ impl<'a> At<'a> {
             IndexItem::Array(indices) => indices.ndim() > 0 && indices.dtype() != DType::Bool,
             _ => false,
         };
+        // Without repetitions, one application to all selected elements is enough.
         if self.unique_indices || !self.items.iter().any(repeats) {
             return self.set(f(self.get()));
         }
         if self.array.size() == 0 {
             return self.array.clone();
         }
+        // Counts how often each element is selected, in the shape of the selection: `[2, 0, 2]`
+        // gives `[2, 1, 2]`. Step `s` of the loop applies `f` where the count is above `s`. Equal
+        // indices have equal values at the end, so it does not matter which of them `set` stores.
         let none = Array::zeros(self.array.shape(), DType::I32);
         let zeros = At {
             array: &none,
@@ -326,6 +335,8 @@ impl<'a> At<'a> {
         if let [IndexItem::Array(mask)] = self.items.as_slice()
             && mask.dtype() == DType::Bool
             && self.array.shape().starts_with(mask.shape())
+            // The value has no axis along the selected elements, so their number, and a traced
+            // mask's elements, need not be known.
             && value.ndim() + mask.ndim() <= self.array.ndim()
         {
             return self.update_masked(method, mask, value);
@@ -374,6 +385,7 @@ impl<'a> At<'a> {
                 combine(method, &self.array.slice(&starts, &limits, None), &value)
             }
         };
+        // The box is the whole array.
         if sizes.as_slice() == self.array.shape() {
             return update;
         }
@@ -399,6 +411,7 @@ fn combine(method: ScatterMethod, old: &Array, new: &Array) -> Array {
 /// Broadcasts the value to the shape of the selected elements.
 #[track_caller]
 fn fit(value: &Array, shape: &[usize]) -> Array {
+    // Like NumPy, accepts additional leading axes of size 1: `[1, 3]` for elements of shape `[3]`.
     let lead = value.ndim().saturating_sub(shape.len());
     let ones = value.shape()[..lead].iter().all(|&n| n == 1);
     let tail = &value.shape()[lead..];

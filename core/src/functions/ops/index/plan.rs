@@ -73,6 +73,8 @@ pub(super) fn slice_static(array: &Array, entries: &[Entry]) -> Array {
             && *step != 1
         {
             let stride = step.unsigned_abs();
+            // `range` gives ranges of fewer than two elements the step 1, so `len - 1` is not
+            // negative. `x[5:0:-2]` has 3 elements: it is `x[1:6:2]`, flipped.
             let reach = (len - 1) * stride;
             if *step < 0 {
                 starts[*d] = start - reach;
@@ -105,6 +107,7 @@ pub(super) fn finish(taken: &Array, entries: &[Entry]) -> Array {
     } else {
         taken.squeeze(&single)
     };
+    // New axes are placed among the axes that remain, those of ranges.
     let kept = entries
         .iter()
         .filter(|e| matches!(e, Entry::NewAxis | Entry::Axis(_, Pick::Range { .. })));
@@ -170,6 +173,12 @@ pub(super) enum Negative {
 }
 
 impl Plan {
+    /// Plans the selection of an index.
+    // A range of step 1 is a window, which starts at its position; all other axes are batch axes of
+    // the result, or removed, and have windows of size 1. Each axis with a position has a column of
+    // the index vectors, `[batch…, 1]`. A gather returns no new axes: a reshape to `full_shape`
+    // inserts them. If no array has an axis, positions vary along ranges only, which repeat no
+    // element: the indices are unique.
     #[track_caller]
     pub fn new(array: &Array, entries: &[Entry], negative: Negative) -> Plan {
         let shared = shared_shape(entries);
@@ -286,6 +295,8 @@ impl Positions<'_> {
                     Negative::OutOfBounds => values,
                 };
                 let mut batch = self.batch.iter();
+                // Arrays broadcast from the last axis: with shared axes `[a, b]`, values `[b]` vary
+                // along the second.
                 let first = batch.position(|a| matches!(a, ResultAxis::Shared(_)));
                 let lead = first.unwrap_or(0) + self.shared - values.ndim();
                 let dims = (lead..lead + values.ndim()).collect();
@@ -315,6 +326,8 @@ fn result_axes(entries: &[Entry], shared: usize) -> Vec<ResultAxis> {
             )
         })
         .collect();
+    // NumPy's rule. Integers count like arrays: in `x[0, :, i]` the range separates two of them, so
+    // the axes of `i` are first.
     let together = advanced.windows(2).all(|w| w[0] + 1 == w[1]);
     let position = match advanced.first() {
         Some(&first) if together => first,

@@ -65,6 +65,7 @@ pub(super) fn resolve(array: &Array, items: &[IndexItem], bounds: Bounds) -> Vec
         array.aval(),
         array.ndim()
     );
+    // The axes that no entry names. They are at the Ellipsis, or at the end without one.
     let rest = array.ndim() - named;
     let mut entries = Vec::with_capacity(items.len() + rest);
     let mut axis = 0;
@@ -140,6 +141,8 @@ fn element(array: &Array, axis: usize, at: i64, bounds: Bounds) -> Pick {
     let size = array.shape()[axis] as i64;
     let index = if at < 0 { at + size } else { at };
     if bounds == Bounds::ByMode && !(0..size).contains(&index) {
+        // A position that the mode handles must reach the gather or scatter, as if it had been
+        // computed.
         let narrow = i32::try_from(at).is_ok();
         let dtype = if narrow { DType::I32 } else { DType::I64 };
         return Pick::Indices(Array::scalar(at, dtype));
@@ -156,6 +159,7 @@ fn element(array: &Array, axis: usize, at: i64, bounds: Bounds) -> Pick {
 
 /// Resolves a slice with Python's rules.
 fn range(size: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Pick {
+    // Backwards, bounds are between -1, before the first element, and the last element.
     let (lowest, highest) = if step < 0 { (-1, size - 1) } else { (0, size) };
     let bound = |b: i64| (if b < 0 { b + size } else { b }).clamp(lowest, highest);
     let (first, last) = if step < 0 {
@@ -177,6 +181,7 @@ fn range(size: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Pick {
     Pick::Range {
         start: start as usize,
         len,
+        // With step 1 it is a plain slice, or part of a box.
         step: if len == 1 { 1 } else { step as isize },
     }
 }
@@ -208,6 +213,7 @@ fn mask_indices(array: &Array, axis: usize, mask: &Array) -> Vec<Array> {
         if !here {
             continue;
         }
+        // The last axis varies fastest: in a mask `[2, 3]`, element 4 is at `(1, 1)`.
         let mut rest = flat;
         for d in (0..shape.len()).rev() {
             indices[d].push((rest % shape[d]) as i64);
