@@ -149,6 +149,8 @@ pub fn reshape_batch_axis<B: Tree>(batch: &B, size: usize, axis: usize) -> B {
     let n = parts(batch, size, axis);
     tree::map(batch, |a| {
         let mut shape = a.shape().to_vec();
+        // Examples 0 to 5 in microbatches of 2: `[2, 3]` is `[[0, 1, 2], [3, 4, 5]]`, its transpose
+        // has the microbatches `[0, 3]`, `[1, 4]` and `[2, 5]`.
         shape.splice(axis..=axis, [size, n]);
         let mut order: Vec<isize> = (0..shape.len() as isize).collect();
         order.swap(axis, axis + 1);
@@ -185,6 +187,7 @@ pub fn microbatch<B: Tree, R: Tree>(
             let at = |a: &Array| a.dynamic_index_in_dim(index, options.axis as isize, false);
             fun(tree::map(&apart, at))
         };
+        // The loop's carry needs the types of the results.
         let one = eval_shape(|index: Array| part(&index), Array::scalar(0, DType::I32));
         let kinds = kinds(&one, &options.accumulators);
         let like = tree::leaves(&one);
@@ -192,6 +195,7 @@ pub fn microbatch<B: Tree, R: Tree>(
             .iter()
             .zip(&kinds)
             .map(|(a, kind)| match kind {
+                // `in_order` restores the order of the examples after the loop.
                 AccumulationType::Concat => Array::zeros(&[&[n], a.shape()].concat(), a.dtype()),
                 _ => Array::zeros(a.shape(), wide_dtype(a.dtype())),
             })
@@ -203,8 +207,9 @@ pub fn microbatch<B: Tree, R: Tree>(
             all.map(|((carry, value), kind)| match kind {
                 AccumulationType::Sum | AccumulationType::Mean => carry + &*wide(value),
                 AccumulationType::RunningMean => {
-                    let made = index.astype(carry.dtype());
-                    let old = &made / (&made + 1.0);
+                    // After `k` microbatches: `(k mean + value) / (k + 1)`.
+                    let seen = index.astype(carry.dtype());
+                    let old = &seen / (&seen + 1.0);
                     carry * &old + &*wide(value) * (1.0_f64 - &old)
                 }
                 AccumulationType::Concat => {
@@ -298,6 +303,8 @@ pub fn micro_vmap<B: Tree, R: Tree>(
         let Some(accumulators) = &accumulators else {
             return all;
         };
+        // Combines the examples of one microbatch. `microbatch` then combines the microbatches by
+        // the same rule; they have equal sizes, so a mean of means is the mean of all.
         tree::map_with_path(&all, |path, a| match (accumulators.0)(path) {
             AccumulationType::Concat => a.clone(),
             AccumulationType::Sum => a.sum_over(0),
@@ -386,12 +393,15 @@ pub fn micro_grad<P: Tree, B: Tree, R: Objective, G: Tree, M: Tree>(
             (transform(grads), value, measured)
         };
         let accumulator = options.accumulator;
+        // The results are `(grads, value, metrics)`: gradients have paths below `0`.
         let by_path = Accumulators::by_path(move |path| match path.split('.').next() {
             Some("0") => accumulator,
             _ => AccumulationType::Concat,
         });
         let size = match options.microbatch_size {
             Some(size) => size,
+            // One microbatch of all examples: with microbatches of size 1, their number is that of
+            // examples.
             None => parts(&batch, 1, 0),
         };
         let mut parts = Microbatch::of(size).accumulator(by_path);

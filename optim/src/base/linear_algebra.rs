@@ -121,6 +121,8 @@ pub fn power_iteration_of(
     };
     let goes_on = |s: Iterate| {
         let residual = tree::sub(&s.image, &tree::scale(&s.value, &s.vector));
+        // The relative residual `|A v - λ v| / |λ|`. It is not finite for the first `λ = 0`, so
+        // there is at least one iteration.
         let part = (tree::norm(&residual) / &s.value).abs();
         let converged = part.lt(options.error_tolerance);
         converged
@@ -208,8 +210,10 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
     }
     let identity = Array::eye(n, DType::F32);
     let damped = matrix + ridge * &identity;
+    // Scales the eigenvalues of `m` to at most `(p + 1) / 2`, below the limit of `p + 1`.
     let z = (1.0 + f64::from(p)) / (damped.square().sum().sqrt() * 2.0);
     let away = |m: &Array| (m - &identity).abs().max();
+    // The invariant is `m = rootᵖ A`: as `m` tends to the identity, `root` tends to `A^(-1/p)`.
     let m = &damped * &z;
     let root = &identity * z.power(1.0 / f64::from(p));
     let first = Newton {
@@ -227,6 +231,7 @@ pub fn matrix_inverse_pth_root(matrix: &Array, p: u32, options: &InversePthRoot)
     let body = |s: Newton| {
         let step = &identity * (1.0 - alpha) + &s.m * alpha;
         let mut raised = step.clone();
+        // `p` is a power of two.
         for _ in 0..p.trailing_zeros() {
             raised = product(&raised, &raised);
         }
@@ -286,6 +291,7 @@ pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array 
             matrix_norm(&q, NormOrder::Frobenius, false).minimum(columns)
         }
     };
+    // A zero matrix has gradient zero, whatever it is divided by.
     let bound = where_(bound.eq(0.0), 1.0, bound);
     let start = target.zeros_like();
     let body = |(x, p, c): (Array, Array, Array), ()| {

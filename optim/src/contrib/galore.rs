@@ -72,6 +72,8 @@ impl Projection {
 
     fn sizes(&self) -> ([usize; 2], [usize; 2]) {
         let (rows, columns) = (self.matrices.rows, self.matrices.columns);
+        // `G [r, c]` is projected along its longer side: `Pᵀ G` with `P [r, rank]` if there are
+        // more rows, `G P` with `P [c, rank]` otherwise.
         if self.tall() {
             ([rows, self.rank], [self.rank, columns])
         } else {
@@ -81,6 +83,7 @@ impl Projection {
 
     /// Computes the largest singular vectors of a gradient.
     fn find(&self, gradient: &Array) -> Array {
+        // The decomposition supports no narrower floats.
         let factors = svd(&gradient.astype(DType::F32), false);
         let vectors = if self.tall() {
             factors.u
@@ -159,6 +162,7 @@ impl ScaleByGalore {
         let projector = updates.map_with_path(|path, g| {
             let old = of(&state.projector, path);
             match self.projection(path, g) {
+                // The decomposition is expensive, so it runs only in the steps that need it.
                 Some(projection) => cond(
                     &due,
                     |(g, _): (Array, Array)| projection.find(&g),
@@ -172,6 +176,7 @@ impl ScaleByGalore {
             Some(projection) => projection.down(&projection.matrix(g), &of(&projector, path)),
             None => g.clone(),
         });
+        // Parameters have other shapes than projected gradients, so they are not passed on.
         let (small, base_optimizer_state) =
             self.base_optimizer
                 .update(small, state.base_optimizer_state, None);

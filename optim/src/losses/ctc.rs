@@ -114,6 +114,9 @@ fn nan_where(wrong: Option<Array>, loss: Array) -> Array {
 ///
 /// # Panics
 /// Panics in the same cases as [`ctc_loss`].
+// In a step, `phi[n]` sums over the alignments of `n` labels that the next label may follow. `cost`
+// and `open` are log-probabilities, where `epsilon` stands for log 0: a label leads to the next one
+// directly (`cost`), but to an equal one only after a blank (`open`).
 #[track_caller]
 pub fn ctc_loss_with_forward_probs(
     logits: &Array,
@@ -167,6 +170,7 @@ pub fn ctc_loss_with_forward_probs(
     };
     let (_, (phis, emitted)) = scan(step, (phi, start), (emits, blanks, pads));
     let of_last = |x: &Array| x.slice_in_dim(frames - 1, frames, 1, 0).squeeze(&[0]);
+    // A sequence may end with a blank or with its last label.
     let last = with_score(&of_last(&phis), &of_last(&emitted));
     let before = phis.slice_in_dim(0, frames - 1, 1, 0);
     let phis = concatenate(&[&before, &last.expand_dims(&[0])], 0);

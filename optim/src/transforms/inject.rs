@@ -178,6 +178,7 @@ impl InjectHyperparams {
     /// Returns the states before the first step.
     fn first_states(&self) -> State {
         let scheduled = self.schedules.iter();
+        // A constant has no count: it does not depend on the step.
         let scheduled = scheduled.filter(|(_, s)| s.as_hyperparam().is_none());
         let counts: State = scheduled
             .map(|(name, _)| (counter(name), count_zero()))
@@ -214,6 +215,8 @@ impl InjectHyperparams {
         let dtype = self.dtype.unwrap_or_else(|| highest_number_dtype(like));
         let value = |(name, schedule): (&String, &Schedule)| {
             let value = match (schedule.as_hyperparam(), last) {
+                // The user may have changed a constant in the state. Before the first step there is
+                // no state.
                 (Some(_), Some(last)) => kept(last, name),
                 _ => schedule.at(states.get(&counter(name)).unwrap_or(&count_zero())),
             };
@@ -264,9 +267,12 @@ impl From<InjectHyperparams> for GradientTransformation {
             },
             move |updates, state: InjectHyperparamsState, params, extra: &ExtraArgs<'_>| {
                 let like = params.unwrap_or(&updates);
+                // A step uses the states before it, so that the first step uses those of `init`.
                 let (last, states) = (&state.hyperparams, &state.hyperparams_states);
                 let hyperparams = inject.values(Some(last), states, like, extra);
                 let hyperparams_states = inject.next_states(states, extra);
+                // The optimizer is built at every step, because its hyperparameters are arrays of
+                // this step; its state has the same structure each time.
                 let tx = (inject.factory)(&Hyperparams(hyperparams.clone()));
                 let (updates, inner_state) =
                     tx.update_with(updates, state.inner_state, params, extra);

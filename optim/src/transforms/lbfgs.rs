@@ -67,10 +67,12 @@ options! {
                 let size = memory as i32;
                 let (place, last) = (state.count.remainder(size), (&state.count - 1).remainder(size));
                 let begun = state.count.gt(0);
+                // In the first step there are no previous parameters to compare with.
                 let known = |x: &Array| where_(&begun, x, x.zeros_like());
                 let diff_params = tree::sub(params, &state.params);
                 let diff_updates = tree::sub(&updates, &state.updates);
                 let product = tree::vdot(&diff_updates, &diff_params);
+                // A pair of weight 0 changes nothing in the recursion. Empty slots have weight 0, too.
                 let weight = where_(product.eq(0.0), 0.0, 1.0_f64 / &product);
                 let (diff_params, diff_updates) = (diff_params.map(known), diff_updates.map(known));
                 let put = |all: &Array, one: &Array| all.dynamic_update_index_in_dim(one, &last, 0);
@@ -81,6 +83,8 @@ options! {
                 let scale = o.scale_init_precond.then(|| {
                     let above = tree::vdot(&diff_updates, &diff_params);
                     let below = tree::squared_norm(&diff_updates);
+                    // `y·s / y·y` estimates the size of the inverse Hessian; the first step has
+                    // length at most 1.
                     let scale = where_(below.gt(0.0), above / &below, 1.0);
                     let norm = tree::norm(&updates.map(|u| u.stop_gradient()));
                     where_(&begun, scale, (1.0_f64 / norm).minimum(1.0))
@@ -127,11 +131,13 @@ impl Memory<'_> {
 
     /// Runs the two-loop recursion; `oldest` is the index of the oldest pair.
     fn precondition(&self, updates: &State, scale: Option<Array>, oldest: &Array) -> State {
+        // The memory is a ring: the next pair overwrites the oldest.
         let places: Vec<Array> = (0..self.size)
             .map(|i| (oldest + i).remainder(self.size))
             .collect();
         let mut vector = updates.clone();
         let mut alphas = Vec::new();
+        // From the newest pair to the oldest, and back in the second loop.
         for place in places.iter().rev() {
             let (params, updates, weight) = self.at(place);
             let alpha = weight * tree::vdot(&params, &vector);

@@ -176,10 +176,12 @@ impl MultiSteps {
             if self.sum {
                 g + acc
             } else {
+                // A running mean stays as small as the gradients, so it cannot overflow.
                 acc + (g - acc) / (&mini_step + 1)
             }
         });
         let gathered = tree::cast_like(&sums, &updates);
+        // The optimizer runs in every step; its result counts only in the last one of a window.
         let (new, next) =
             self.optimizer
                 .update_with(gathered, inner_opt_state.clone(), params, extra);
@@ -218,8 +220,8 @@ impl From<MultiSteps> for GradientTransformation {
                     skip,
                     |(u, s): (State, MultiStepsState)| (u.zeros_like(), s),
                     |(u, s)| {
-                        let said = s.skip_state.clone();
-                        steps.gather(u, s, params, extra, said)
+                        let skip_state = s.skip_state.clone();
+                        steps.gather(u, s, params, extra, skip_state)
                     },
                     (updates, state),
                 )

@@ -120,6 +120,7 @@ pub fn orthogonalize_via_newton_schulz(
     let matrices = numbers.place(operation, x);
     let stacked = matrices.of(&wide(x));
     let tall = matrices.rows > matrices.columns;
+    // `x xᵀ` is smaller for a wide matrix.
     let turned = |x: Array| if tall { x.matrix_transpose() } else { x };
     let mut x = turned(stacked);
     match preconditioning {
@@ -138,6 +139,8 @@ pub fn orthogonalize_via_newton_schulz(
             _ => coefficients.clone(),
         };
         let mut a = x.matmul(adjoint(&x));
+        // These norms come from `x xᵀ`, which the first iteration computes anyway. Scaling it along
+        // with `x` avoids a second product.
         if i == 0 {
             (x, a) = scaled(&x, a, preconditioning);
         }

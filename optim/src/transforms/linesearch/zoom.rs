@@ -246,6 +246,9 @@ impl Line<'_> {
         let gain = &at.value - value;
         let mut decrease = &gain - &at.step * &rules.slope_rtol * slope;
         if let Some(rtol) = rules.approx_dec_rtol {
+            // Hager and Zhang: close to a minimum the difference of values is lost to rounding, so
+            // the decrease also counts as enough if `slope(t) ≤ (2 c - 1) slope(0)`, and the value
+            // rose by no more than the rounding error.
             let flatter = rules.slope_rtol.times(2.0).plus(-1.0);
             let approximate = &at.slope - slope * &flatter;
             let rounding = &gain - value.abs() * rtol;
@@ -253,6 +256,8 @@ impl Line<'_> {
         }
         let curvature = at.slope.abs() - slope.abs() * &rules.curv_rtol;
         let error = |e: Array| {
+            // NaN would compare as false everywhere. As an infinite error it ends the interval,
+            // like any step that is too long.
             let e = e.maximum(0.0);
             where_(e.is_nan(), f64::INFINITY, &e).astype(value.dtype())
         };
@@ -266,6 +271,7 @@ impl Line<'_> {
     /// Tries a longer step until an interval is found.
     fn widen(&self, s: Search) -> Search {
         let rules = self.rules;
+        // Algorithm 3.5. `s.at` is the previous step, initially 0.
         let longer = &s.at.step * &rules.increase_factor;
         let begins = s.count.eq(0);
         let step = where_(&begins, &self.guess, longer);
@@ -278,12 +284,15 @@ impl Line<'_> {
         let error = decrease_error.maximum(&curvature_error);
         let is_safe = decrease_error.le(&rules.tol);
         let rises = at.value.ge(&s.at.value).bitwise_and(begins.logical_not());
+        // The interval is `[previous, new]` if the new step is too long, `[new, previous]` if the
+        // slope changed its sign: `low` always satisfies the required decrease.
         let high_is_new = decrease_error.gt(0.0).bitwise_or(rises);
         let low_is_new = at.slope.ge(0.0).bitwise_and(high_is_new.logical_not());
         let low = Point::choose(&low_is_new, &at, &s.at);
         let high = Point::choose(&low_is_new, &s.at, &at);
         let good = error.le(&rules.tol);
         let interval_found = high_is_new.bitwise_or(low_is_new).bitwise_or(&good);
+        // At the maximum step size there is nothing left to widen.
         let done = good.bitwise_or(greatest.bitwise_and(interval_found.logical_not()));
         let count = s.count + 1;
         Search {
@@ -300,6 +309,8 @@ impl Line<'_> {
             curvature_error,
             interval_found,
             done,
+            // There is no third point yet. With `low` in its place, the cubic is 0 / 0 = NaN, and
+            // the first zoom uses the parabola.
             cubic: (low.step.clone(), low.value.clone()),
             low,
             high,
@@ -307,6 +318,10 @@ impl Line<'_> {
     }
 
     /// Tries a step within the interval.
+    // Algorithm 3.6: the middle replaces the high end if it misses the decrease or is not lower than
+    // the low end. Otherwise it becomes the low end, and the old low end becomes the high one if the
+    // objective rises from the middle towards `high`. The end that leaves the interval is the third
+    // point of the next cubic. A short interval ends the search only if there is a step to return.
     fn zoom(&self, s: Search) -> Search {
         let Search { low, high, .. } = &s;
         let rules = self.rules;
@@ -319,6 +334,8 @@ impl Line<'_> {
         let cubic = cubic_minimum(low, high, &s.cubic);
         let quadratic = quadratic_minimum(low, high);
         let half = (&low.step + &high.step) / 2.0;
+        // The cubic if its minimum is well within the interval, otherwise the parabola, otherwise
+        // the middle. A point close to an end would hardly narrow the interval. NaN is not inside.
         let middle = where_(inside(&quadratic, 0.1), quadratic, half);
         let middle = where_(inside(&cubic, 0.2), cubic, middle);
         let (at, grad) = self.evaluate(&middle);
@@ -365,6 +382,8 @@ impl Line<'_> {
 
     /// Falls back to the best known step after a failed search.
     fn fall_back(&self, s: Search) -> Search {
+        // If no step decreased the objective enough, the last one is taken, unless its value is not
+        // finite: then the step is 0.
         let safer = s.safe.0.gt(0.0).bitwise_or(s.decrease_error.is_inf());
         let at = Point {
             step: where_(&safer, &s.safe.0, &s.at.step),
@@ -380,6 +399,8 @@ impl Line<'_> {
 /// NaN if it has none.
 fn cubic_minimum(a: &Point, b: &Point, c: &(Array, Array)) -> Array {
     let (db, dc) = (&b.step - &a.step, &c.0 - &a.step);
+    // With `t` from `a`, the cubic is `third t³ + second t² + slope t + value`. `b` and `c` give two
+    // linear equations for `third` and `second`.
     let below = (&db * &dc).square() * (&db - &dc);
     let (fb, fc) = (
         &b.value - &a.value - &a.slope * &db,
