@@ -168,6 +168,7 @@ impl Variables {
             .into_iter()
             .map(|(path, spec)| (path, NamedSharding::new(mesh, spec)))
             .collect();
+        // Variables without metadata are replicated.
         let whole = NamedSharding::new(mesh, PartitionSpec::default());
         Shardings::by_path(move |path| Some(named.get(path).copied().unwrap_or(whole).into()))
     }
@@ -277,6 +278,8 @@ impl Tree for Variables {
         for (name, state) in &self.collections {
             visitor.fixed(name);
             visitor.enter(Key::Name(name));
+            // Metadata is static, so it must be visited: two sets of variables that differ in it
+            // alone have different structures.
             if self.metadata.is_empty() {
                 state.walk(visitor);
             } else {

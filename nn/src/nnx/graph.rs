@@ -119,6 +119,8 @@ pub(super) fn divided<F: Filters>(
     all: &State,
     found: &[Option<usize>],
 ) -> (F::States, Vec<String>) {
+    // `State::of` and `for_each_variable` visit the leaves in the same order, so the indices of the
+    // filters belong to the leaves of `all`, one by one.
     let of = |filter: Option<usize>| {
         let mut next = found.iter();
         all.filter(|_, _| next.next() == Some(&filter))
@@ -187,6 +189,8 @@ impl Visitor for FixedOnly<'_> {
 
 impl<M: Tree> Tree for GraphDef<M> {
     fn walk(&self, visitor: &mut dyn Visitor) {
+        // The arrays of the model are placeholders: only static values, and the paths, identify a
+        // structure.
         visitor.node("GraphDef", self);
         visitor.fixed(&self.paths);
         self.model.walk(&mut FixedOnly(visitor));
@@ -251,6 +255,8 @@ pub fn merge<M: Tree>(graphdef: &GraphDef<M>, states: impl States) -> M {
             }
         }
     }
+    // Each array that the model takes is removed, so the remaining ones are not in the model. All
+    // mistakes are collected, so that one message lists them.
     let mut missing = Vec::new();
     let model = tree::map_with_path(&graphdef.model, |path, empty| match arrays.remove(path) {
         Some(array) => array,
@@ -322,6 +328,8 @@ pub(crate) fn copy<M: Tree>(model: &M) -> M {
 /// Replaces a model by its state after a transformation. The history of its variables is kept:
 /// a copy stays a copy.
 pub(crate) fn replace<M: Tree>(model: &mut M, after: M) {
+    // The variables of `after` are new, but if those of `model` are copies, lost writes must still
+    // be reported. Outside of a trace nothing is reported. Both walks have the same order.
     let mut before = Vec::new();
     if is_tracing() {
         for_each_history(model, |history| {

@@ -155,6 +155,7 @@ pub fn pop<M: Tree>(model: &mut M, filter: impl Filter) -> State {
                 "" => name.clone(),
                 path => format!("{path}.{name}"),
             };
+            // The index before the removal, since it is part of the path that the filter sees.
             let mut i = 0;
             values.retain(|array| {
                 let path = format!("{prefix}.{i}");
@@ -171,6 +172,8 @@ pub fn pop<M: Tree>(model: &mut M, filter: impl Filter) -> State {
                 !taken
             });
         }
+        // An empty list would change the structure of the model, so that compiled functions are
+        // compiled again.
         kept.values.retain(|_, values| !values.is_empty());
     });
     let mut fields = Vec::new();
@@ -199,6 +202,8 @@ pub fn pop<M: Tree>(model: &mut M, filter: impl Filter) -> State {
 /// Panics if the function does.
 #[track_caller]
 pub fn capture<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -> R) -> (R, State) {
+    // The values that were recorded before are set aside, so that only those of this call are
+    // returned.
     let mut before = Vec::new();
     for_each_mut(model, |_, kept: &mut Intermediates| {
         before.push(std::mem::take(kept));
@@ -206,6 +211,7 @@ pub fn capture<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -> R) -> (R, St
     });
     let out = f(model);
     let kept = pop(model, super::of_type::<Intermediate>());
+    // Both walks visit the fields in the same order.
     let mut before = before.into_iter();
     set_attributes(model, |kept: &mut Intermediates| {
         *kept = before.next().unwrap_or_default();
@@ -225,6 +231,7 @@ pub fn capture_intermediates<M: Tree, R>(model: &mut M, f: impl FnOnce(&mut M) -
         let out = f(model);
         (out, guard.finish())
     });
+    // A layer that is called several times records `__call__.0`, `__call__.1` and so on.
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for call in calls {
         let count = counts.entry(call.path.clone()).or_default();
@@ -307,6 +314,7 @@ pub fn init_perturbations<M: Tree, R: Tree>(model: &mut M, f: impl FnOnce(&mut M
         p.making = true;
         p.value = None;
     });
+    // The function runs on a copy, of which only the types of the perturbations are kept.
     let shapes = eval_shape(
         |mut model: M| {
             f(&mut model);

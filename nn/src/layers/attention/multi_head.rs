@@ -221,6 +221,8 @@ impl MultiHeadAttention {
             key = norm.forward(&key);
         }
         if let Some(rotary) = &self.rotary {
+            // Keys are rotated before they enter the cache, so later calls do not rotate them
+            // again.
             let places = self.positions(inputs, &query, &key);
             query = rotary.forward(&query, &places);
             key = rotary.forward(&key, &places);
@@ -346,6 +348,7 @@ impl MultiHeadAttention {
     /// the number of positions in use is unknown, its results are NaN, as are those of later calls.
     pub fn start_decoding(&mut self, batch: usize, length: usize) {
         let dtype = self.config.dtype.unwrap_or_else(|| self.key.kernel.dtype());
+        // The features only complete a shape; the cache has those of a head.
         let features = self.query.kernel.shape()[0];
         self.init_cache(&[batch, length, features], dtype);
         self.decode = true;

@@ -149,6 +149,7 @@ fn normalized(
     let matrix = value.reshape(&[value.size() / columns.max(1), columns]);
     let transposed = matrix.transpose(&[1, 0]);
     let unit = |x: Array| l2_normalized(&x, &Reduction::all(), epsilon);
+    // A power iteration: `v = M u / |M u|`, then `u = Mᵀ v / |Mᵀ v|`, here with rows for vectors.
     let step = |u: &Array| {
         let v = unit(u.matmul(&transposed));
         (unit(v.matmul(&matrix)), v)
@@ -157,6 +158,8 @@ fn normalized(
     for _ in 1..n_steps {
         (u, v) = step(&u);
     }
+    // With constant vectors, the gradient of `σ = v M uᵀ` is `vᵀ u`, as for the largest singular
+    // value (Miyato et al., 2018).
     let (u, v) = (u.stop_gradient(), v.stop_gradient());
     let sigma = v.matmul(&matrix).matmul(u.transpose(&[1, 0])).reshape(());
     let divisor = where_(sigma.ne(0.0), &sigma, 1.0);
@@ -238,6 +241,8 @@ where
             }
             let collection = self.collection_name;
             let [u_name, sigma_name] = ["u", "sigma"].map(|what| format!("{path}/{what}"));
+            // The key is drawn here, because `scope.variable` borrows the scope while it calls the
+            // closure.
             let key = if scope.has_variable(collection, &u_name) {
                 None
             } else {

@@ -236,6 +236,7 @@ pub(super) fn go<C: RNNCell>(
                 let (carry, y) = cell.step(carry, &x);
                 (carry.clone(), (carry, y))
             };
+            // The last carry of an empty sequence is the initial one.
             let initial = tree::copy(&carry);
             let (_, (carries, outputs)) = scan_with(step, carry, xs, scan);
             (last_carry(&initial, &carries, lengths), outputs)

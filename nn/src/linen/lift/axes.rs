@@ -49,6 +49,7 @@ impl Axes {
             Spec::Each(axes) => axes,
         };
         let component = |path: &str| {
+            // The path of an array of a tuple begins with the index of its component: `1.kernel`.
             let first = path.split('.').next().unwrap_or("");
             first.parse().ok().and_then(|i: usize| axes.get(i).copied())
         };
@@ -220,6 +221,8 @@ impl Lifted {
         let axis = |collection: &str| self.input(collection).flatten();
         renamed(variables, axis, |path, spec, at| {
             let name = self.name(operation, path);
+            // Inside, a variable is a slice without the axis, so its sharding must lose the name as
+            // well.
             let (entries, found) = without_axis(spec, at);
             assert!(
                 found.as_ref().is_some_and(|e| e.axes() == [name]),
@@ -258,6 +261,7 @@ fn renamed(
     axis: impl Fn(&str) -> Option<isize>,
     change: impl Fn(&str, &PartitionSpec, usize) -> Vec<SpecEntry>,
 ) -> Variables {
+    // Collected first: the loop borrows the variables.
     let mut changes = Vec::new();
     for (name, state) in variables.iter() {
         let Some(axis) = axis(name) else { continue };

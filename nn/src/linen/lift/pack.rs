@@ -78,6 +78,8 @@ impl Pack {
                 path,
             }
         };
+        // Until `publish`, the function must use the scope that it gets: a variable that it reads
+        // from this one would not be an argument of the transformation.
         scope.lend(Some(operation));
         pack
     }
@@ -94,6 +96,7 @@ impl Pack {
             forked = forked.with(&name, key.expect("a stream of this name"));
         }
         self.template.streams = Streams::none();
+        // `next_key` folds in the part of a path from `base` on.
         self.template.base = path.len();
         self.streams = forked;
     }
@@ -141,6 +144,7 @@ impl Pack {
         scope.lend(None);
         let place = scope.place();
         let mut root = scope.root_mut();
+        // A loop also returns immutable collections that it carried.
         let changed = changed.below("", &root.mutable);
         root.variables.put_below(&place, &changed);
         if let Some(names) = lock(&self.after).take() {

@@ -73,6 +73,7 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Remat<M> 
         let again = checkpoint_with(body, self.options.clone());
         let variables = pack.variables(&self.variables);
         let (out, changed) = again(variables, pack.streams(&self.rngs), args);
+        // It borrows the pack, which `publish` consumes.
         drop(again);
         pack.publish(scope, &changed);
         out
@@ -167,6 +168,8 @@ impl<C: Tree, M: Module<C, C> + Send + Sync> Module<(C, ()), (C, ())> for Level<
     #[track_caller]
     fn call(&self, scope: &mut Scope, (carry, ()): (C, ())) -> (C, ()) {
         let whole = self.whole;
+        // This is the body of the loop over the first length, so the loops within it have the
+        // others.
         let [_, inner @ ..] = self.lengths else {
             return (whole.module.call(scope, carry), ());
         };
@@ -175,6 +178,9 @@ impl<C: Tree, M: Module<C, C> + Send + Sync> Module<(C, ()), (C, ())> for Level<
             lengths: inner,
         };
         let body = super::method(|scope: &mut Scope, carry: C| next.looped(scope, carry));
+        // One step of this loop stores its input only; the inner loops run again in its backward
+        // pass. Within a loop the compiler cannot merge both computations, so a barrier is not
+        // needed.
         let mut again = remat(body).prevent_cse(false);
         again.options.policy = whole.policy.clone();
         (again.call(scope, carry), ())
@@ -197,6 +203,8 @@ impl<M> Level<'_, M> {
         M: Module<C, C> + Send + Sync,
     {
         match self.lengths {
+            // The innermost loop repeats the module itself: while an outer step is recomputed, it
+            // stores the values of its `last` layers.
             [last] => {
                 self.scanned(Body(&self.whole.module), *last)
                     .call(scope, (carry, ()))

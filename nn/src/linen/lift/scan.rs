@@ -170,6 +170,7 @@ impl<M> Scan<M> {
     /// Returns the variables that each step has of its own, with the axis of the steps first.
     #[track_caller]
     fn stepped(&self, pack: &Pack) -> Variables {
+        // A collection that several filters accept is shared, or else carried.
         let stepped = self.broadcast.or(&self.carry).not();
         let own = pack.variables(&stepped.and(&self.lifted.inputs()));
         let own = self.lifted.without_axis(NAME, own);
@@ -262,6 +263,7 @@ fn constant<C: Tree, Y: Tree>(
     init: &C,
     one: Step,
 ) -> Constant<Y> {
+    // `make_jaxpr` returns a program, so the structure of the results leaves the trace on the side.
     let structure: Mutex<Option<(Variables, Y)>> = Mutex::default();
     let probe = |carry: Variables, c: C, one: Step| {
         let (shared, y) = step(carry, c, one);
@@ -273,6 +275,7 @@ fn constant<C: Tree, Y: Tree>(
         out
     };
     let carry = tree::shape_dtype_structs(carry);
+    // The types of one step suffice: a value that depends on no argument is the same at every step.
     let known = make_jaxpr(probe)(carry, tree::shape_dtype_structs(init), one).known();
     let (made, y) = lock(&structure).take().expect("one step was traced");
     let names = tree::paths(&made);
@@ -321,6 +324,7 @@ where
             (shared, carry.joined_with(carried), c, own, y)
         };
 
+        // A first trace creates the values that all steps share, which are final. The loop reads them.
         let front_xs = in_front(&leaves, &axes);
         let one: Step = (
             map_arrays(&own, |_, _, a| element(a)),

@@ -190,8 +190,11 @@ pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
     let writes = RefCell::default();
     let step = |(carry, carried): (C, Vec<Array>), (x, scanned): (X, Vec<Array>)| {
         let before = leaves.put(&like, carried, scanned);
+        // `before` remains for the comparison: the step must not change shared leaves or the
+        // structure.
         let mut inside = copy(&before);
         let (carry, y) = f(&mut inside, carry, x);
+        // The histories of writes leave the loop on the side, since a loop returns arrays only.
         writes.replace(graph::writes(&mut inside));
         let (carried, scanned) = leaves.after_step(&before, &inside);
         ((carry, carried), (y, scanned))

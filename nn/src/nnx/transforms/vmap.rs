@@ -113,6 +113,8 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
         }
     }
     let inputs = options.in_axes.of(OPERATION, &args);
+    // The core asks for axes by the paths of `(model, args)`, so the table is built from that
+    // tuple.
     let table = by_path(&(copy(model), copy(&args)), &[&state[..], &inputs].concat());
     let in_axes = MapAxes::by_path(move |path| table.get(path).copied().flatten());
     // The axes of the results are known once the function has been traced.
@@ -123,11 +125,14 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
         let f = pure(f);
         move |mut model: M, args: A| {
             if let Some(name) = options.partition_name {
+                // Inside, leaves are slices, whose metadata must not name the mapped axis.
                 rename_axes(OPERATION, &mut model, state, name, false);
             }
             let (out, model) = f(model, args);
             let results = options.out_axes.of(OPERATION, &out);
             let after = options.state.of(OPERATION, &model);
+            // The function may create leaves, such as the layers of a stack, so axes are read after
+            // the call. The core asks for them afterwards, by the paths of `(out, model)`.
             let both = (copy(&out), copy(&model));
             *lock(&found) = by_path(&both, &[results, after].concat());
             (out, model)
