@@ -113,7 +113,7 @@ fn body(x: Array) -> Array {
 fn equations(jaxpr: &Jaxpr) -> Vec<Eqn> {
     let mut all = Vec::new();
     for eqn in &jaxpr.eqns {
-        let inner = eqn.primitive.params();
+        let inner = eqn.primitive.params(&[]);
         let inner = inner.iter().flat_map(|(_, p)| p.jaxprs());
         let nested: Vec<Eqn> = inner.flat_map(|j| equations(j)).collect();
         if nested.is_empty() {

@@ -2,6 +2,7 @@
 
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
+use crate::program::facts::Facts;
 use crate::program::lower::{Lowering, Value};
 use crate::program::primitive::{Avals, Primitive, batched};
 use crate::program::rules::{BatchAxis, Batched, Differentiation, in_front};
@@ -16,11 +17,12 @@ impl Primitive for AddAny {
     fn name(&self) -> &'static str {
         "add_any"
     }
-    fn fuses(&self) -> bool {
-        true
-    }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            keeps_unreduced: true,
+            ..Facts::elementwise()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         if args.len() == 2 && args[0].shape() != args[1].shape() {
@@ -30,9 +32,6 @@ impl Primitive for AddAny {
     }
     fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
         Ok(ShardingRule::Elementwise)
-    }
-    fn keeps_unreduced(&self) -> bool {
-        true
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(

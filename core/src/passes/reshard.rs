@@ -1,6 +1,7 @@
 //! `reshard`: changes the sharding in a value's type, or converts between explicit and automatic
 //! axes.
 
+use crate::program::facts::Facts;
 use crate::program::lower::{Lowering, Value};
 use crate::program::primitive::{Avals, Primitive, batched, one};
 use crate::program::rules::{BatchAxis, Batched, Differentiation};
@@ -33,8 +34,12 @@ impl Primitive for Reshard {
         let sharding = TypeSharding::new(self.axes, &self.spec, args[0].ndim());
         one(args[0].with_sharding(Some(sharding)))
     }
-    fn places_results(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            places_results: true,
+            mesh: self.mesh,
+            ..Facts::default()
+        }
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::linear(|ct, operand| {
@@ -61,9 +66,6 @@ impl Primitive for Reshard {
             ..self.clone()
         };
         batched(bind1(inner, &[&args[0]]), Some(at))
-    }
-    fn mesh(&self) -> Option<Mesh> {
-        self.mesh
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let explicit = |n| self.axes.axis_type(n) == Some(AxisType::Explicit);

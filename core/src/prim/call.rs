@@ -2,8 +2,8 @@
 
 use super::nested::{self, Split};
 use super::{
-    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Nested, NestedDifferentiation, Operand,
+    Param, Primitive, Tangents,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::disable::jit_is_disabled;
@@ -64,11 +64,13 @@ impl Primitive for Call {
     fn name(&self) -> &'static str {
         "jit"
     }
-    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        let program = pass.program(&self.jaxpr, &lists::avals(args));
-        Some(Call::apply(&self.name, program, &pass.with(args)))
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
+    }
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         // JAX prints the parameters of this primitive in this order.
         let mut params = vec![("name", Param::new(&self.name))];
         if !self.donated_invars.is_empty() {
@@ -78,15 +80,6 @@ impl Primitive for Call {
         }
         params.push(("jaxpr", Param::Jaxpr(self.jaxpr.clone())));
         params
-    }
-    fn infers_exactly(&self) -> bool {
-        true
-    }
-    fn callee(&self) -> Option<&Arc<Jaxpr>> {
-        Some(&self.jaxpr)
-    }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         nested::infer(format_args!("`{}`", self.name), &self.jaxpr, args)
@@ -105,6 +98,19 @@ impl Primitive for Call {
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         ctx.call(&self.name, &self.jaxpr, args)
+    }
+}
+
+impl Nested for Call {
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        let program = pass.program(&self.jaxpr, &lists::avals(args));
+        Some(Call::apply(&self.name, program, &pass.with(args)))
+    }
+    fn callee(&self) -> Option<&Arc<Jaxpr>> {
+        Some(&self.jaxpr)
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
 }
 

@@ -1,7 +1,7 @@
 //! `composite`: a function as a named operation.
 
 use super::nested;
-use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
+use super::{Avals, BatchAxis, Batched, Differentiation, Facts, Nested, Param, Primitive};
 use crate::passes::batch_eval;
 use crate::prim::Jaxprs;
 use crate::program::disable::jit_is_disabled;
@@ -92,7 +92,7 @@ impl Primitive for Composite {
     fn name(&self) -> &'static str {
         "composite"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let attributes = self.attributes.iter().map(|(k, v)| format!("{k}={v}"));
         vec![
             ("attributes", Param::tuple(attributes)),
@@ -101,11 +101,14 @@ impl Primitive for Composite {
             ("version", Param::new(self.version)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.jaxpr])
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
     }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
         nested::infer(format_args!("`{}`", self.name), &self.jaxpr, args)
@@ -131,5 +134,11 @@ impl Primitive for Composite {
             self.version
         );
         ctx.composite(&self.name, &self.jaxpr, args, &attributes)
+    }
+}
+
+impl Nested for Composite {
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
 }

@@ -1,9 +1,8 @@
 //! Cumulative reductions: `cumsum` and related operations.
 
-use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use super::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one};
 use crate::passes::jvp_of;
 use crate::prim::reduce::{highest, lowest};
-use crate::program::checks::Errors;
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Region, Value, dims_array, padding_attribute};
 use crate::program::trace::bind1;
@@ -55,8 +54,8 @@ macro_rules! cumulative {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
-            fn checks(&self) -> Errors { Class::$class.checks() }
-            fn params(&self) -> Vec<(&'static str, Param)> {
+    fn facts(&self) -> Facts<'_> { Facts { checks: Class::$class.checks(), ..Facts::default() } }
+            fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
                 vec![("axis", Param::new(self.axis)), ("reverse", Param::flag(self.reverse))]
             }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

@@ -2,7 +2,8 @@
 
 use crate::base::error;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
+    one,
 };
 use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value, dims_array};
@@ -77,10 +78,13 @@ impl Primitive for Fft {
     fn name(&self) -> &'static str {
         "fft"
     }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            ..Facts::default()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("fft_lengths", Param::tuple(&self.fft_lengths)),
             ("fft_type", Param::new(self.fft_type.name())),

@@ -28,12 +28,13 @@ pub mod sharding;
 pub mod sort;
 pub mod window;
 
-pub use crate::program::primitive::{Avals, DynPrimitive, Jaxprs, Param, Primitive};
+pub use crate::program::facts::{Effects, Facts, PositionRule, Positions};
+pub use crate::program::nested::{Jaxprs, Nested, StatePass};
+pub use crate::program::primitive::{Avals, DynPrimitive, Param, Primitive};
 pub(crate) use crate::program::primitive::{batched, infer, one};
 pub use crate::program::rules::{
     BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Tangents, move_batch_axis,
     sum_to_shape,
 };
 pub(crate) use crate::program::rules::{example, in_front};
-pub use crate::program::state_pass::{Positions, StatePass};
 pub use catalogue::{CatalogueEntry, catalogue};

@@ -123,7 +123,7 @@ pub(crate) fn place_results(
             *out = out.with_varying(varying);
         }
     }
-    let mesh = match (mesh_of(args)?, primitive.out_sharding()) {
+    let mesh = match (mesh_of(args)?, primitive.facts().out_sharding) {
         (Some(mesh), Some(out)) if mesh != out.axes() => {
             return Err(ShapeError::new(format!(
                 "operands are sharded over {mesh:?}, but out_sharding is over {:?}",

@@ -97,7 +97,7 @@ fn second_derivatives_of_indexed_updates() {
 #[test]
 fn parameters_print_as_in_jax() {
     let gather = Gather::new(GatherDimensionNumbers::new(&[1], &[0], &[0]), &[1, 3]);
-    let params = gather.mode(GatherScatterMode::Clip).params();
+    let params = gather.mode(GatherScatterMode::Clip).params(&[]);
     let texts: Vec<String> = params
         .iter()
         .map(|(name, value)| match value {

@@ -391,7 +391,7 @@ fn moments_are_those_of_the_distributions() {
 fn operations_on_keys_print_as_in_jax() {
     fn print(primitive: &dyn Primitive) -> String {
         let params = primitive
-            .params()
+            .params(&[])
             .into_iter()
             .map(|(name, value)| match value {
                 Param::Text(text) => format!("{name}={text}"),

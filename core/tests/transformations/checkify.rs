@@ -1,7 +1,9 @@
 //! Checks made values: under every transformation, by the user and by operations.
 use ramie_core::checkify::{Errors, check, check_error, checkify, debug_check};
 use ramie_core::lower::{Lowering, Value};
-use ramie_core::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Primitive, StatePass};
+use ramie_core::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Jaxprs, Nested, Primitive, StatePass,
+};
 use ramie_core::*;
 use ramie_testing::panic_message;
 use std::sync::Arc;
@@ -299,15 +301,8 @@ impl Primitive for Twice {
     fn name(&self) -> &'static str {
         "twice"
     }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.jaxpr])
-    }
-    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        self.threads.then(|| {
-            let once = pass.run(&self.jaxpr, pass.state(), args);
-            let (state, args) = once.split_at(pass.state().len());
-            pass.run(&self.jaxpr, state, args)
-        })
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
     }
     fn infer(&self, _: &[Aval]) -> std::result::Result<Avals, ShapeError> {
         Ok(self.jaxpr.out_avals().into())
@@ -321,6 +316,19 @@ impl Primitive for Twice {
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let once = ctx.call("twice", &self.jaxpr, args);
         ctx.call("twice", &self.jaxpr, &once)
+    }
+}
+
+impl Nested for Twice {
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
+    }
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        self.threads.then(|| {
+            let once = pass.run(&self.jaxpr, pass.state(), args);
+            let (state, args) = once.split_at(pass.state().len());
+            pass.run(&self.jaxpr, state, args)
+        })
     }
 }
 

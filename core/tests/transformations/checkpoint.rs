@@ -18,7 +18,7 @@ fn struct_like(shape: &[usize]) -> Array {
 /// How often an operation occurs in a program and those it holds.
 fn count(jaxpr: &Jaxpr, name: &str) -> usize {
     let here = jaxpr.eqns.iter().map(|e| {
-        let params = e.primitive.params();
+        let params = e.primitive.params(&[]);
         let inner = params.iter().flat_map(|(_, p)| p.jaxprs());
         usize::from(e.primitive.name() == name) + inner.map(|j| count(j, name)).sum::<usize>()
     });

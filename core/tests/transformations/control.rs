@@ -117,7 +117,7 @@ fn scan_and_its_gradient() {
 
 /// Equations of a program and of those in it.
 fn equations(jaxpr: &Jaxpr) -> usize {
-    let nested = jaxpr.eqns.iter().flat_map(|e| e.primitive.params());
+    let nested = jaxpr.eqns.iter().flat_map(|e| e.primitive.params(&[]));
     let nested: usize = nested
         .flat_map(|(_, p)| p.jaxprs().to_vec())
         .map(|j| equations(&j))

@@ -339,7 +339,7 @@ fn operations_keep_their_lines_under_transformations() {
     };
     let options = JitOptions::default();
     let jaxpr = make_jaxpr(vmap(grad(jit_with(f, options))))(argument("f32[5,3]"));
-    let inner = jaxpr.jaxpr.eqns[0].primitive.params();
+    let inner = jaxpr.jaxpr.eqns[0].primitive.params(&[]);
     let inner = &inner.last().expect("a program").1.jaxprs()[0];
     let lines: Vec<(&str, u32)> = inner
         .eqns

@@ -2,7 +2,9 @@
 
 use crate::base::location;
 use crate::execution::callback::{HostFunction, VmapMethod};
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Effects, Facts, Param, Primitive, move_batch_axis,
+};
 use crate::program::lower::{Lowering, Value, avals, order, row_major};
 use crate::program::trace::bind;
 use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule};
@@ -112,21 +114,25 @@ impl Primitive for HostCallback {
             CallbackKind::Io => "io_callback",
         }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let mut params = vec![("callback", Param::new(format!("{:?}", self.function)))];
         if self.kind != CallbackKind::Pure {
             params.push(("ordered", Param::flag(self.ordered)));
         }
         params
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
-    }
-    fn has_effects(&self) -> bool {
-        self.kind != CallbackKind::Pure
-    }
-    fn only_observes(&self) -> bool {
-        self.kind != CallbackKind::Io && !self.ordered
+    fn facts(&self) -> Facts<'_> {
+        let effects = match self.kind {
+            CallbackKind::Pure => Effects::None,
+            CallbackKind::Io => Effects::Acts,
+            _ if self.ordered => Effects::Acts,
+            _ => Effects::Observes,
+        };
+        Facts {
+            effects,
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         for level in &self.levels {
@@ -237,7 +243,7 @@ impl HostCallback {
             "call_target_name = \"{}\", api_version = 4 : i32, has_side_effect = {}, \
              backend_config = {{id = {id} : i64}}, operand_layouts = {}, result_layouts = {}",
             Callback::TARGET,
-            self.has_effects(),
+            self.kind != CallbackKind::Pure,
             row_major(&avals(&args)),
             row_major(&outs)
         );

@@ -4,7 +4,8 @@
 use crate::functions::random::{KeyLayout, gamma_sample, gamma_slope};
 use crate::prim::random::key_impl::KeyImpl;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
+    one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::sharding_rule::DimensionRule;
@@ -29,11 +30,14 @@ impl Primitive for RandomGamma {
     fn name(&self) -> &'static str {
         "random_gamma"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("log_space", Param::flag(self.log_space))]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 2, "expects keys and parameters");

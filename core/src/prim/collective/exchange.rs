@@ -2,11 +2,12 @@
 
 use super::{Names, around, bare, divide, groups, merge, size_of, tuple};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
+    one,
 };
 use crate::program::lower::{Lowering, Value, collective_attributes};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Splits an axis into one part for each example, sends these to the examples, and concatenates
 /// the received parts along another axis.
@@ -28,7 +29,7 @@ impl Primitive for AllToAll {
     fn name(&self) -> &'static str {
         "all_to_all"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("axis_index_groups", Param::new("None")),
             ("axis_name", bare(&self.axes)),
@@ -78,11 +79,14 @@ impl Primitive for AllToAll {
             bind1(back, &[ct])
         })
     }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.axes.contains(&name)
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            axes: &self.axes,
+            ..Facts::default()
+        }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
+        let Some(name) = axis.name.filter(|n| self.axes.contains(n)) else {
             let x = move_batch_axis(&args[0], axes[0], 0, axis);
             let inner = AllToAll {
                 split: self.split + 1,
@@ -170,7 +174,7 @@ impl Primitive for Ppermute {
     fn name(&self) -> &'static str {
         "ppermute"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let pairs = self.permutation.iter().map(|(a, b)| format!("({a}, {b})"));
         vec![
             ("axis_name", tuple(&self.axes)),
@@ -207,11 +211,14 @@ impl Primitive for Ppermute {
             bind1(back, &[ct])
         })
     }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.axes.contains(&name)
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            axes: &self.axes,
+            ..Facts::default()
+        }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
-        let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
+        let Some(name) = axis.name.filter(|n| self.axes.contains(n)) else {
             return batched(bind1(self.clone(), &[&args[0]]), axes[0]);
         };
         let x = move_batch_axis(&args[0], axes[0], 0, axis);

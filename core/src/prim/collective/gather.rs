@@ -2,12 +2,13 @@
 
 use super::{Names, around, divide, groups, merge, size_of, tuple};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
+    one,
 };
 use crate::program::lower::{Lowering, Value, collective_attributes};
 use crate::program::sharding_rule::DimensionRule;
 use crate::program::trace::bind1;
-use crate::{Array, Aval, AxisName, Dims, ShapeError, ShardingRule};
+use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
 
 /// Gathers the values of all examples along an axis; every example receives the result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -102,7 +103,7 @@ impl Primitive for AllGather {
             "all_gather"
         }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let dimension = ("all_gather_dimension", self.dimension);
         let mut params = params(&self.axes, dimension, self.size, self.tiled);
         params.retain(|(name, _)| !self.to_invariant || *name != "axis_index_groups");
@@ -130,8 +131,12 @@ impl Primitive for AllGather {
             one(out)
         }
     }
-    fn places_results(&self) -> bool {
-        self.to_invariant
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            places_results: self.to_invariant,
+            axes: &self.axes,
+            ..Facts::default()
+        }
     }
     fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
         let to = |d| match (self.tiled, d >= self.dimension) {
@@ -158,12 +163,9 @@ impl Primitive for AllGather {
             bind1(back, &[ct])
         })
     }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.axes.contains(&name)
-    }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let x = &args[0];
-        let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
+        let Some(name) = axis.name.filter(|n| self.axes.contains(n)) else {
             let at = axes[0].expect("the operand is batched");
             let (out, at) = self.beside(x, at);
             return batched(out, Some(at));
@@ -224,7 +226,7 @@ impl Primitive for ReduceScatter {
     fn name(&self) -> &'static str {
         "reduce_scatter"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let dimension = ("scatter_dimension", self.dimension);
         params(&self.axes, dimension, self.size, self.tiled)
     }
@@ -281,12 +283,15 @@ impl Primitive for ReduceScatter {
             bind1(back, &[ct])
         })
     }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.axes.contains(&name)
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            axes: &self.axes,
+            ..Facts::default()
+        }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let x = &args[0];
-        let Some(name) = axis.name.filter(|n| self.uses_axis(*n)) else {
+        let Some(name) = axis.name.filter(|n| self.axes.contains(n)) else {
             let at = axes[0].expect("the operand is batched");
             let mut inner = self.clone();
             inner.dimension += usize::from(self.dimension >= at);

@@ -2,7 +2,8 @@
 
 use super::{AllReduce, Names, bare, groups, manual, size_of, tuple};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
+    one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -20,21 +21,22 @@ impl Primitive for AxisIndex {
     fn name(&self) -> &'static str {
         "axis_index"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("axis_name", bare(&[self.axis]))]
     }
     fn infer(&self, _: &[Aval]) -> Result<Avals, ShapeError> {
         size_of(&[self.axis])?;
         one(Aval::new(&[], DType::I32).with_varying(manual(&[self.axis])))
     }
-    fn places_results(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            places_results: true,
+            axes: std::slice::from_ref(&self.axis),
+            ..Facts::default()
+        }
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.axis == name
     }
     fn batch(&self, _: &[Array], _: &[Option<usize>], axis: BatchAxis) -> Batched {
         batched(Array::iota(&[axis.size], 0, DType::I32), Some(0))
@@ -82,7 +84,7 @@ impl Primitive for Pvary {
     fn name(&self) -> &'static str {
         "pvary"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("axes", tuple(&self.axes))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
@@ -90,15 +92,16 @@ impl Primitive for Pvary {
         let varying = args[0].varying_set().union(manual(&self.axes));
         one(args[0].with_varying(varying))
     }
-    fn places_results(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            places_results: true,
+            axes: &self.axes,
+            ..Facts::default()
+        }
     }
     fn differentiation(&self) -> Differentiation<'_> {
         // All examples use the same value, so all of them contribute to its cotangent.
         Differentiation::linear(|ct, _| bind1(AllReduce::sum(self.axes.clone()), &[ct]))
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.axes.contains(&name)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let (mut x, mut at) = (args[0].clone(), axes[0]);

@@ -133,7 +133,7 @@ pub(crate) fn vary_together(
     primitive: &dyn Primitive,
     args: &[&Array],
 ) -> Option<SmallVec<[Array; 4]>> {
-    if primitive.places_results() || !Context::current().checks_varying {
+    if primitive.facts().places_results || !Context::current().checks_varying {
         return None;
     }
     let sets = args.iter().map(|a| a.aval().varying_set());

@@ -3,12 +3,12 @@
 use super::{Names, groups, size_of, tuple};
 use crate::base::location;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Operand, Param, Primitive, batched,
     move_batch_axis, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{self, bind1};
-use crate::{Along, Array, Aval, AxisName, DType, ShapeError, all_to_all};
+use crate::{Along, Array, Aval, DType, ShapeError, all_to_all};
 
 /// Sends a range of rows of each example's operand to every example, which stores it in its
 /// output. The operands are the rows to send, the output to write to, and for each example's
@@ -66,7 +66,7 @@ impl Primitive for RaggedAllToAll {
     fn name(&self) -> &'static str {
         "ragged_all_to_all"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("axis_index_groups", Param::new("None")),
             ("axis_name", tuple(&self.axes)),
@@ -105,8 +105,12 @@ impl Primitive for RaggedAllToAll {
         }
         one(output.strong())
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            axes: &self.axes,
+            ..Facts::default()
+        }
     }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::bilinear(
@@ -149,9 +153,6 @@ impl Primitive for RaggedAllToAll {
                 out
             },
         )
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.axes.contains(&name)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let all = args.iter().zip(axes);

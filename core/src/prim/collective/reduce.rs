@@ -2,7 +2,9 @@
 
 use super::{Names, groups, manual, size_of, tuple};
 use crate::base::location;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value, collective_attributes};
 use crate::program::trace::bind1;
@@ -61,13 +63,18 @@ impl Primitive for AllReduce {
             Combine::Min => "pmin",
         }
     }
-    fn checks(&self) -> Errors {
-        match self.combine {
-            Combine::Sum => Errors::NAN,
-            Combine::Max | Combine::Min => Errors::NONE,
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: match self.combine {
+                Combine::Sum => Errors::NAN,
+                Combine::Max | Combine::Min => Errors::NONE,
+            },
+            places_results: true,
+            axes: &self.axes,
+            ..Facts::default()
         }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let mut params = vec![("axes", tuple(&self.axes))];
         if self.combine != Combine::Sum || !self.to_invariant {
             params.push(("axis_index_groups", Param::new("None")));
@@ -89,9 +96,6 @@ impl Primitive for AllReduce {
         }
         one(args[0].with_varying(varying.without(&self.axes)))
     }
-    fn places_results(&self) -> bool {
-        true
-    }
     fn differentiation(&self) -> Differentiation<'_> {
         match self.combine {
             Combine::Sum if self.to_invariant => Differentiation::linear(|ct, _| {
@@ -110,9 +114,6 @@ impl Primitive for AllReduce {
                  `all_gather` and reduce them",
             ),
         }
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        self.axes.contains(&name)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if !axis.is_used_by(self) {

@@ -6,8 +6,8 @@ use crate::base::location::fail;
 use crate::prim::elementwise::SelectN;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents, move_batch_axis,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Nested, NestedDifferentiation, Operand,
+    Param, Primitive, Tangents, move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
@@ -132,20 +132,14 @@ impl Primitive for Cond {
     fn name(&self) -> &'static str {
         "cond"
     }
-    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        let (index, operands) = (&args[0], &args[1..]);
-        let types = lists::avals(operands);
-        let programs = self.branches.iter().map(|b| pass.program(b, &types));
-        Some(Cond::apply(index, programs.collect(), &pass.with(operands)))
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
+    }
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("branches", Param::Jaxprs(self.branches.clone()))]
-    }
-    fn infers_exactly(&self) -> bool {
-        true
-    }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        self.branches.iter().collect()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(!self.branches.is_empty(), "there are no branches");
@@ -205,6 +199,18 @@ impl Primitive for Cond {
             .map(|b| ctx.region(&[], |ctx, _| ctx.inline(b, &args[1..])))
             .collect();
         ctx.op("case", &args[..1], outs, "", &regions)
+    }
+}
+
+impl Nested for Cond {
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        let (index, operands) = (&args[0], &args[1..]);
+        let types = lists::avals(operands);
+        let programs = self.branches.iter().map(|b| pass.program(b, &types));
+        Some(Cond::apply(index, programs.collect(), &pass.with(operands)))
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        self.branches.iter().collect()
     }
 }
 

@@ -175,5 +175,5 @@ fn is_arithmetic(eqn: &Eqn) -> bool {
         Differentiation::Jvp { transpose, .. } => transpose.is_some(),
         _ => false,
     };
-    linear && eqn.primitive.fuses() && eqn.outputs.len() == 1
+    linear && eqn.primitive.facts().fuses && eqn.outputs.len() == 1
 }

@@ -5,7 +5,8 @@ use crate::base::location::fail;
 use crate::passes::jvp_eval;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Jaxprs, Operand, Param, Primitive, in_front,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Jaxprs, Nested, Operand, Param, Primitive,
+    in_front,
 };
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value};
@@ -132,18 +133,18 @@ impl Primitive for CustomLinearSolve {
     fn name(&self) -> &'static str {
         "custom_linear_solve"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let lengths = self.ranges().into_iter().map(|r| r.len());
         vec![
             ("const_lengths", Param::tuple(lengths)),
             ("jaxprs", Param::Jaxprs(self.programs().cloned().collect())),
         ]
     }
-    fn infers_exactly(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
     }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        self.programs().collect()
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let first = args.len().saturating_sub(self.size());
@@ -196,5 +197,11 @@ impl Primitive for CustomLinearSolve {
         let first = args.len() - self.size();
         let operands = [&args[self.ranges()[1].clone()], &args[first..]].concat();
         ctx.call("solve", &self.solve, &operands)
+    }
+}
+
+impl Nested for CustomLinearSolve {
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        self.programs().collect()
     }
 }

@@ -2,7 +2,9 @@
 
 use super::derive;
 use super::{check_types, split3};
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Nested, Param, Primitive, move_batch_axis,
+};
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lower::{Lowering, Value};
@@ -115,21 +117,13 @@ impl Primitive for Scan {
     fn name(&self) -> &'static str {
         "scan"
     }
-    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        let args = self.parts(args);
-        // The program's first arguments are constants; the state becomes part of the carry.
-        let (consts, carried) = (args.consts.len(), pass.avals());
-        let types: Vec<Aval> = self.jaxpr.in_avals();
-        let all = [&types[..consts], &carried, &types[consts..]].concat();
-        let program = trace_to_jaxpr(&all, |args| {
-            let (consts, rest) = args.split_at(consts);
-            let (state, rest) = rest.split_at(carried.len());
-            pass.run(&self.jaxpr, state, &[consts, rest].concat())
-        });
-        let carry = pass.with(&args.carry);
-        Some(self.apply(program, Parts { carry, ..args }))
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
+    }
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
             ("length", Param::new(self.length)),
@@ -138,12 +132,6 @@ impl Primitive for Scan {
             ("reverse", Param::flag(self.reverse)),
             ("unroll", Param::new(self.unroll)),
         ]
-    }
-    fn infers_exactly(&self) -> bool {
-        true
-    }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(
@@ -214,5 +202,25 @@ impl Primitive for Scan {
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         self.lower_divided(ctx, args, outs)
+    }
+}
+
+impl Nested for Scan {
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        let args = self.parts(args);
+        // The program's first arguments are constants; the state becomes part of the carry.
+        let (consts, carried) = (args.consts.len(), pass.avals());
+        let types: Vec<Aval> = self.jaxpr.in_avals();
+        let all = [&types[..consts], &carried, &types[consts..]].concat();
+        let program = trace_to_jaxpr(&all, |args| {
+            let (consts, rest) = args.split_at(consts);
+            let (state, rest) = rest.split_at(carried.len());
+            pass.run(&self.jaxpr, state, &[consts, rest].concat())
+        });
+        let carry = pass.with(&args.carry);
+        Some(self.apply(program, Parts { carry, ..args }))
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
 }

@@ -6,8 +6,8 @@ use super::{acting, check_types, split3};
 use crate::base::location::fail;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents, move_batch_axis,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Nested, NestedDifferentiation, Operand,
+    Param, Primitive, Tangents, move_batch_axis,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
@@ -107,22 +107,19 @@ impl Primitive for While {
     fn name(&self) -> &'static str {
         "while"
     }
-    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        Some(super::while_state::thread(self, pass, args))
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
+    }
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("body_jaxpr", Param::Jaxpr(self.body_jaxpr.clone())),
             ("body_nconsts", Param::new(self.body_nconsts)),
             ("cond_jaxpr", Param::Jaxpr(self.cond_jaxpr.clone())),
             ("cond_nconsts", Param::new(self.cond_nconsts)),
         ]
-    }
-    fn infers_exactly(&self) -> bool {
-        true
-    }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.body_jaxpr, &self.cond_jaxpr])
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         ensure_shape!(
@@ -241,6 +238,15 @@ impl Primitive for While {
         });
         let mut outs = ctx.op("while", args, &types, "", &[cond, body]);
         outs.split_off(self.cond_nconsts + self.body_nconsts)
+    }
+}
+
+impl Nested for While {
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        Some(super::while_state::thread(self, pass, args))
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.body_jaxpr, &self.cond_jaxpr])
     }
 }
 

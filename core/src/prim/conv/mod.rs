@@ -11,7 +11,7 @@ pub(crate) use padding::{dilated, lhs_cotangent_padding, transposed_padding, win
 pub(crate) use transpose::turned;
 
 use crate::passes::add_tangents;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value, dims_array, padding_attribute};
@@ -134,10 +134,14 @@ impl Primitive for ConvGeneralDilated {
     fn name(&self) -> &'static str {
         "conv_general_dilated"
     }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            out_sharding: self.out_sharding,
+            ..Facts::default()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("batch_group_count", Param::new(self.batch_group_count)),
             ("dimension_numbers", Param::new(&self.dimension_numbers)),
@@ -211,9 +215,6 @@ impl Primitive for ConvGeneralDilated {
         self.check_groups(lhs, rhs)?;
         let shape = self.shape(lhs, rhs.shape())?;
         one(Aval::new(&shape, self.result_type(lhs.dtype())))
-    }
-    fn out_sharding(&self) -> Option<OutSharding> {
-        self.out_sharding
     }
     fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
         if let Some(out) = self.out_sharding {

@@ -3,10 +3,10 @@
 use super::{Rule, batched_run, bind_batched, refuse_captured};
 use crate::passes::{batch_eval, transpose_call};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents, in_front, nested,
+    Avals, BatchAxis, Batched, Differentiation, Facts, NestedDifferentiation, Operand, Param,
+    Primitive, Tangents, in_front, nested,
 };
-use crate::prim::{Jaxprs, StatePass};
+use crate::prim::{Jaxprs, Nested, StatePass};
 use crate::program::checks::Errors;
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::{given, picked, some_where};
@@ -111,15 +111,20 @@ pub struct CustomJvpCall {
     pub jvp: JvpRule,
 }
 
+nested_program!(CustomJvpCall, call_jaxpr);
+
 impl Primitive for CustomJvpCall {
     fn name(&self) -> &'static str {
         "custom_jvp_call"
     }
     runs_program!(call_jaxpr, "custom_jvp");
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            ..Facts::exact()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let mut params = vec![
             ("name", Param::new(&self.name)),
             ("call_jaxpr", Param::Jaxpr(self.call_jaxpr.clone())),

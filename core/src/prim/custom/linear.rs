@@ -3,8 +3,8 @@
 use super::{Rule, batched_run};
 use crate::base::location;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents, move_batch_axis,
+    Avals, BatchAxis, Batched, Differentiation, Facts, NestedDifferentiation, Operand, Param,
+    Primitive, Tangents, move_batch_axis,
 };
 use crate::program::lists::{self, some_where};
 use crate::program::lower::{Lowering, Value};
@@ -124,14 +124,14 @@ impl Primitive for CustomLin {
     fn name(&self) -> &'static str {
         "custom_lin"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("name", Param::new(&self.name)),
             ("num_res", Param::new(self.num_res)),
         ]
     }
-    fn infers_exactly(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let tangents = self.perturbed.iter().filter(|p| **p).count();

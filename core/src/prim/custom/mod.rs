@@ -7,17 +7,8 @@
 /// the program, and `$kind` the name of the transformation.
 macro_rules! runs_program {
     ($program:ident, $kind:literal) => {
-        fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-            // The user's rule applies to the function as a whole, so the state is threaded through
-            // only if it must be.
-            pass.requires(&self.$program)
-                .then(|| pass.run(&self.$program, pass.state(), args))
-        }
-        fn infers_exactly(&self) -> bool {
-            true
-        }
-        fn jaxprs(&self) -> Jaxprs<'_> {
-            Jaxprs::from_slice(&[&self.$program])
+        fn nested(&self) -> Option<&dyn Nested> {
+            Some(self)
         }
         fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
             let what = format_args!(concat!("the ", $kind, " function `{}`"), self.name);
@@ -31,6 +22,23 @@ macro_rules! runs_program {
         }
         fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
             ctx.inline(&self.$program, args)
+        }
+    };
+}
+
+/// Implements [`Nested`] for the call of a function with rules.
+macro_rules! nested_program {
+    ($ty:ident, $program:ident) => {
+        impl Nested for $ty {
+            fn jaxprs(&self) -> Jaxprs<'_> {
+                Jaxprs::from_slice(&[&self.$program])
+            }
+            fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+                // The user's rule applies to the function as a whole, so the state is threaded
+                // through only if it must be.
+                pass.requires(&self.$program)
+                    .then(|| pass.run(&self.$program, pass.state(), args))
+            }
         }
     };
 }

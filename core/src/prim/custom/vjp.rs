@@ -3,10 +3,10 @@
 use super::{BackwardRule, CustomLin, Rule, batched_run, bind_batched, refuse_captured};
 use crate::base::location;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents, in_front, nested,
+    Avals, BatchAxis, Batched, Differentiation, Facts, NestedDifferentiation, Operand, Param,
+    Primitive, Tangents, in_front, nested,
 };
-use crate::prim::{Jaxprs, StatePass};
+use crate::prim::{Jaxprs, Nested, StatePass};
 use crate::program::checks::Errors;
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::given;
@@ -78,15 +78,20 @@ pub struct CustomVjpCall {
     pub bwd: &'static str,
 }
 
+nested_program!(CustomVjpCall, call_jaxpr);
+
 impl Primitive for CustomVjpCall {
     fn name(&self) -> &'static str {
         "custom_vjp_call"
     }
     runs_program!(call_jaxpr, "custom_vjp");
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            ..Facts::exact()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let mut params = vec![
             ("name", Param::new(&self.name)),
             ("bwd", Param::new(self.bwd)),

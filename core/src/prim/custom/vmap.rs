@@ -5,10 +5,10 @@ use crate::base::location;
 use crate::passes::{batch_eval, jvp_eval, transpose_call};
 use crate::prim::nested;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents, move_batch_axis,
+    Avals, BatchAxis, Batched, Differentiation, Facts, NestedDifferentiation, Operand, Param,
+    Primitive, Tangents, move_batch_axis,
 };
-use crate::prim::{Jaxprs, StatePass};
+use crate::prim::{Jaxprs, Nested, StatePass};
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::{self, avals, given, some_where};
 use crate::program::lower::{Lowering, Value};
@@ -92,12 +92,17 @@ pub struct CustomVmapCall {
     pub rule: VmapRule,
 }
 
+nested_program!(CustomVmapCall, call);
+
 impl Primitive for CustomVmapCall {
     fn name(&self) -> &'static str {
         "custom_vmap_call"
     }
     runs_program!(call, "custom_vmap");
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
+    }
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("call", Param::Jaxpr(self.call.clone())),
             ("name", Param::new(&self.name)),

@@ -12,7 +12,9 @@ pub(crate) use precision::{current_default, default_code, process_default, set_p
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
 use crate::passes::add_tangents;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
@@ -231,10 +233,14 @@ impl Primitive for DotGeneral {
     fn name(&self) -> &'static str {
         "dot_general"
     }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            out_sharding: self.out_sharding,
+            ..Facts::default()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let mut params = vec![("dimension_numbers", Param::new(&self.dimension_numbers))];
         if let Some(p) = self.precision {
             params.push(("precision", Param::Text(p.of_both())));
@@ -277,9 +283,6 @@ impl Primitive for DotGeneral {
             &self.dimension_numbers.shape(lhs.shape(), rhs.shape()),
             dtype,
         ))
-    }
-    fn out_sharding(&self) -> Option<OutSharding> {
-        self.out_sharding
     }
     fn sharding(&self, args: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
         self.rule(args[0], args[1])

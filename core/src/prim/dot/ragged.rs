@@ -5,7 +5,7 @@ use super::{
 };
 use crate::passes::{add_tangents, transpose_of};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Operand, Param, Primitive, batched,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Operand, Param, Primitive, batched,
     move_batch_axis, one,
 };
 use crate::program::class::Class;
@@ -352,7 +352,7 @@ impl Primitive for RaggedDotGeneral {
     fn name(&self) -> &'static str {
         "ragged_dot_general"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("group_offset", Param::new("None")),
             ("out_sharding", Param::new("None")),
@@ -370,8 +370,11 @@ impl Primitive for RaggedDotGeneral {
             ),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(

@@ -3,7 +3,7 @@
 use super::fit;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Operand, Primitive, sum_to_shape};
+use crate::prim::{Avals, Differentiation, Facts, Operand, Primitive, sum_to_shape};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -149,8 +149,7 @@ macro_rules! binary {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-            fn checks(&self) -> Errors { checks!($class $($diff)+) }
-            fn keeps_unreduced(&self) -> bool { keeps_unreduced!($($diff)+) }
+    fn facts(&self) -> Facts<'_> { Facts { checks: checks!($class $($diff)+), keeps_unreduced: keeps_unreduced!($($diff)+), ..Facts::elementwise() } }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer_same(Class::$class, args, 2)
             }

@@ -2,7 +2,7 @@
 
 use crate::prim::elementwise::parts;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Primitive, one};
+use crate::prim::{Avals, Differentiation, Facts, Primitive, one};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -25,7 +25,7 @@ macro_rules! compare {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-            fn propagates_weak_type(&self) -> bool { false }
+    fn facts(&self) -> Facts<'_> { Facts { propagates_weak_type: false, ..Facts::elementwise() } }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let class = if matches!($name, "eq" | "ne") { Class::Any } else { Class::Ordered };
                 one(infer_same(class, args, 2)?[0].with_dtype(DType::Bool))

@@ -4,7 +4,7 @@
 use super::batch_elementwise;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Primitive};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -20,11 +20,11 @@ impl Primitive for LogAddExp {
     fn name(&self) -> &'static str {
         "logaddexp"
     }
-    fn fuses(&self) -> bool {
-        true
-    }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            ..Facts::elementwise()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let outs = infer_same(Class::Inexact, args, 2)?;

@@ -3,12 +3,10 @@
 //! Operands have the same shape, except that dimensions of size 1 and 0-d operands are broadcast,
 //! as in JAX.
 
-/// The rules of sharding and batching inside the implementation of an elementwise primitive.
+/// The rules of sharding and batching inside the implementation of an elementwise primitive, whose
+/// facts start from [`Facts::elementwise`](crate::prim::Facts::elementwise).
 macro_rules! elementwise_rules {
     () => {
-        fn fuses(&self) -> bool {
-            true
-        }
         fn sharding(
             &self,
             _: &[$crate::Aval],

@@ -3,7 +3,7 @@
 use super::fit;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Primitive, one};
+use crate::prim::{Avals, Differentiation, Facts, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -23,8 +23,11 @@ impl Primitive for Pow {
     fn name(&self) -> &'static str {
         "pow"
     }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            ..Facts::elementwise()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());

@@ -4,7 +4,7 @@ use crate::passes::add_tangents;
 use crate::prim::elementwise::parts;
 use crate::prim::operands;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, in_front,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, in_front,
     move_batch_axis, one,
 };
 use crate::program::class::{Class, broadcast_rule, infer_same};
@@ -21,11 +21,11 @@ impl Primitive for SelectN {
     fn name(&self) -> &'static str {
         "select_n"
     }
-    fn fuses(&self) -> bool {
-        true
-    }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::elementwise()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() >= 2, "expects a selector and at least one case");
@@ -125,8 +125,8 @@ impl Primitive for Clamp {
     fn name(&self) -> &'static str {
         "clamp"
     }
-    fn fuses(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts::elementwise()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Ordered, args, 3)?;
@@ -196,14 +196,17 @@ impl Primitive for ConvertElementType {
     fn name(&self) -> &'static str {
         "convert_element_type"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("new_dtype", Param::new(self.new_dtype.numpy_name())),
             ("weak_type", Param::flag(self.weak_type)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::elementwise()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         one(args[0]

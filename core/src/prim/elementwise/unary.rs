@@ -1,7 +1,7 @@
 //! Unary elementwise operators.
 
 use crate::prim::elementwise::parts;
-use crate::prim::{Avals, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, Differentiation, Facts, Param, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -53,13 +53,11 @@ macro_rules! unary {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-            fn checks(&self) -> Errors {
-                // Step functions return integers, so they cannot produce NaN.
+    fn facts(&self) -> Facts<'_> { Facts { checks: // Step functions return integers, so they cannot produce NaN.
                 match (Class::$class, self.differentiation()) {
                     (Class::Float | Class::Inexact, Differentiation::Jvp { .. }) => Errors::NAN,
                     _ => Errors::NONE,
-                }
-            }
+                }, ..Facts::elementwise() } }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let types: Types = types!($($($types)+)?);
                 let out = infer_same(Class::$class, args, 1)?[0];
@@ -319,7 +317,7 @@ impl Primitive for Round {
     fn name(&self) -> &'static str {
         "round"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let code = match self.0 {
             RoundingMethod::AwayFromZero => 0,
             RoundingMethod::ToNearestEven => 1,
@@ -328,6 +326,9 @@ impl Primitive for Round {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Float, args, 1)
+    }
+    fn facts(&self) -> Facts<'_> {
+        Facts::elementwise()
     }
     elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
@@ -350,8 +351,11 @@ impl Primitive for IsFinite {
     fn name(&self) -> &'static str {
         "is_finite"
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::elementwise()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let same = infer_same(Class::Inexact, args, 1)?;
@@ -381,10 +385,13 @@ impl Primitive for IntegerPow {
     fn name(&self) -> &'static str {
         "integer_pow"
     }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            ..Facts::elementwise()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("y", Param::new(self.0))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

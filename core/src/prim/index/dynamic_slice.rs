@@ -2,9 +2,9 @@
 
 use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, PositionRule, Positions, Primitive,
+    batched, one,
 };
-use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
@@ -21,17 +21,15 @@ impl Primitive for DynamicSlice {
     fn name(&self) -> &'static str {
         "dynamic_slice"
     }
-    fn checks(&self) -> Errors {
-        Errors::INDEX
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            positions: Some(self),
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
-    fn positions(&self, args: &[Array]) -> Option<Positions> {
-        super::one_position(&args[1..], &self.slice_sizes)
-    }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("slice_sizes", Param::tuple(&self.slice_sizes))]
-    }
-    fn propagates_weak_type(&self) -> bool {
-        false
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         check_starts(args, 1)?;
@@ -93,6 +91,12 @@ impl Primitive for DynamicSlice {
         let attributes = format!("slice_sizes = {}", dims_array(&self.slice_sizes));
         let args = ctx.starts_into(1, args);
         vec![ctx.op1("dynamic_slice", &args, outs[0], &attributes)]
+    }
+}
+
+impl PositionRule for DynamicSlice {
+    fn positions(&self, args: &[Array]) -> Option<Positions> {
+        super::one_position(&args[1..], &self.slice_sizes)
     }
 }
 

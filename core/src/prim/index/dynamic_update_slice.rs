@@ -5,9 +5,9 @@ use super::{
 };
 use crate::prim::operands;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Positions, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, PositionRule, Positions, Primitive, batched,
+    move_batch_axis, one,
 };
-use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
@@ -22,14 +22,12 @@ impl Primitive for DynamicUpdateSlice {
     fn name(&self) -> &'static str {
         "dynamic_update_slice"
     }
-    fn checks(&self) -> Errors {
-        Errors::INDEX
-    }
-    fn positions(&self, args: &[Array]) -> Option<Positions> {
-        super::one_position(&args[2..], args[1].shape())
-    }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            positions: Some(self),
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() >= 2, "expects an array and an update");
@@ -119,6 +117,12 @@ impl Primitive for DynamicUpdateSlice {
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let args = ctx.starts_into(2, args);
         vec![ctx.op1("dynamic_update_slice", &args, outs[0], "")]
+    }
+}
+
+impl PositionRule for DynamicUpdateSlice {
+    fn positions(&self, args: &[Array]) -> Option<Positions> {
+        super::one_position(&args[2..], args[1].shape())
     }
 }
 

@@ -5,9 +5,9 @@ use super::{
     GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, shifted, shifted_after,
 };
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, PositionRule, Positions, Primitive,
+    batched, one,
 };
-use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, Dims, Literal, ShapeError, ShardingRule};
@@ -143,18 +143,14 @@ impl Primitive for Gather {
     fn name(&self) -> &'static str {
         "gather"
     }
-    fn checks(&self) -> Errors {
-        Errors::INDEX
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            positions: Some(self),
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
-    fn positions(&self, args: &[Array]) -> Option<Positions> {
-        let axes = self.dimension_numbers.start_index_map.to_vec();
-        Some(Positions {
-            starts: args[1].clone(),
-            sizes: axes.iter().map(|&d| self.slice_sizes[d]).collect(),
-            axes,
-        })
-    }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("dimension_numbers", Param::new(&self.dimension_numbers)),
             (
@@ -169,9 +165,6 @@ impl Primitive for Gather {
             ("slice_sizes", Param::tuple(&self.slice_sizes)),
             ("unique_indices", Param::flag(self.unique_indices)),
         ]
-    }
-    fn propagates_weak_type(&self) -> bool {
-        false
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(
@@ -336,6 +329,17 @@ impl Primitive for Gather {
     }
 }
 
+impl PositionRule for Gather {
+    fn positions(&self, args: &[Array]) -> Option<Positions> {
+        let axes = self.dimension_numbers.start_index_map.to_vec();
+        Some(Positions {
+            starts: args[1].clone(),
+            sizes: axes.iter().map(|&d| self.slice_sizes[d]).collect(),
+            axes,
+        })
+    }
+}
+
 impl Gather {
     /// Emits which index vectors refer to a slice within the operand.
     fn in_bounds(&self, ctx: &mut Lowering<'_>, operand: Value, indices: Value) -> Value {
@@ -374,7 +378,7 @@ pub(super) fn attribute(lists: &[(&str, &Dims)], index_vector_dim: usize) -> Str
 
 impl Array {
     /// Gathers slices of the array, one for each index vector along the last axis of `indices`
-    /// (`jax.lax.gather`). Indexing ([`index`](Array::index)) and [`take`](Array::take) are more
+    /// (`jax.lax.gather`). PositionRule ([`index`](Array::index)) and [`take`](Array::take) are more
     /// convenient.
     ///
     /// # Panics

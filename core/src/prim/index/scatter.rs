@@ -8,8 +8,8 @@ use crate::base::hash::FastMap;
 use crate::base::lock::lock;
 use crate::prim::elementwise::{Add, Max, Min, Mul, Sub};
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Positions, Primitive, batched,
-    move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, PositionRule, Positions, Primitive,
+    batched, move_batch_axis, one,
 };
 use crate::program::checks::Errors;
 use crate::program::class::Class;
@@ -197,39 +197,29 @@ impl Primitive for Scatter {
             ScatterMethod::Max => "scatter-max",
         }
     }
-    fn checks(&self) -> Errors {
-        match self.method {
-            ScatterMethod::Min | ScatterMethod::Max => Errors::INDEX,
-            _ => Errors::INDEX | Errors::NAN,
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: match self.method {
+                ScatterMethod::Min | ScatterMethod::Max => Errors::NONE,
+                _ => Errors::NAN,
+            },
+            positions: Some(self),
+            propagates_weak_type: false,
+            ..Facts::default()
         }
     }
-    fn positions(&self, args: &[Array]) -> Option<Positions> {
-        let window = self.window(args[0].ndim(), args[2].shape());
-        let axes = self.dimension_numbers.scatter_dims_to_operand_dims.to_vec();
-        Some(Positions {
-            starts: args[1].clone(),
-            sizes: axes.iter().map(|&d| window[d]).collect(),
-            axes,
-        })
-    }
-    fn params(&self) -> Vec<(&'static str, Param)> {
-        vec![
+    fn params(&self, operands: &[Aval]) -> Vec<(&'static str, Param)> {
+        let mut params = vec![
             ("dimension_numbers", Param::new(&self.dimension_numbers)),
             ("indices_are_sorted", Param::flag(self.indices_are_sorted)),
             ("mode", Param::new(self.mode)),
             ("unique_indices", Param::flag(self.unique_indices)),
             ("update_consts", Param::new("()")),
-        ]
-    }
-    fn params_for(&self, operands: &[Aval]) -> Vec<(&'static str, Param)> {
-        let mut params = self.params();
+        ];
         if let Some(operand) = operands.first() {
             params.push(("update_jaxpr", self.update_jaxpr(operand.dtype())));
         }
         params
-    }
-    fn propagates_weak_type(&self) -> bool {
-        false
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(
@@ -357,6 +347,18 @@ impl Primitive for Scatter {
             self.unique_indices
         );
         ctx.op("scatter", &args, outs, &attributes, &[region])
+    }
+}
+
+impl PositionRule for Scatter {
+    fn positions(&self, args: &[Array]) -> Option<Positions> {
+        let window = self.window(args[0].ndim(), args[2].shape());
+        let axes = self.dimension_numbers.scatter_dims_to_operand_dims.to_vec();
+        Some(Positions {
+            starts: args[1].clone(),
+            sizes: axes.iter().map(|&d| window[d]).collect(),
+            axes,
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! `rng_bit_generator`: random bits from the device's own generator.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, move_batch_axis};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, move_batch_axis,
+};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
 use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
@@ -46,7 +48,7 @@ impl Primitive for RngBitGenerator {
     fn name(&self) -> &'static str {
         "rng_bit_generator"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("algorithm", Param::new(self.algorithm)),
             ("dtype", Param::new(self.dtype.numpy_name())),
@@ -54,8 +56,11 @@ impl Primitive for RngBitGenerator {
             ("shape", Param::tuple(&self.shape)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 1, "expects a state, got {}", args.len());

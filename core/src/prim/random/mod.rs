@@ -10,7 +10,8 @@ mod hash;
 pub(crate) mod key_impl;
 
 use super::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, in_front, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, in_front, move_batch_axis,
+    one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
@@ -144,11 +145,14 @@ impl Primitive for RandomSeed {
     fn name(&self) -> &'static str {
         "random_seed"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("impl", Param::new("fry"))]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         if !args[0].dtype().is_integer() {
@@ -194,7 +198,7 @@ impl Primitive for RandomSplit {
     fn name(&self) -> &'static str {
         "random_split"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let shape = ("shape", Param::tuple(&self.shape));
         self.layout.param().into_iter().chain([shape]).collect()
     }
@@ -279,7 +283,7 @@ impl Primitive for RandomBits {
     fn name(&self) -> &'static str {
         "random_bits"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let width = ("bit_width", Param::new(self.bit_width));
         let shape = ("shape", Param::tuple(&self.shape));
         let layout = self.layout.param();

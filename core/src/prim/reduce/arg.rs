@@ -2,7 +2,9 @@
 
 use super::{batched_axes, highest, lowest, reduced_shape};
 use crate::prim::index::positions;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
@@ -20,13 +22,13 @@ macro_rules! arg_reductions {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
-            fn params(&self) -> Vec<(&'static str, Param)> {
+            fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
                 vec![
                     ("axes", Param::tuple([self.axis])),
                     ("index_dtype", Param::new(self.index_dtype.numpy_name())),
                 ]
             }
-            fn propagates_weak_type(&self) -> bool { false }
+    fn facts(&self) -> Facts<'_> { Facts { propagates_weak_type: false, ..Facts::default() } }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer(args[0], self.axis, self.index_dtype)
             }

@@ -7,7 +7,7 @@ use super::computation::{
 use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, ReduceXor};
 use super::{highest, lowest, reduced_shape};
 use crate::prim::operands;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Nested, Param, Primitive};
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::{bind, bind1};
@@ -89,10 +89,10 @@ impl Primitive for Reduce {
     fn name(&self) -> &'static str {
         "reduce"
     }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.jaxpr])
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("dimensions", Param::tuple(&self.dimensions)),
             ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
@@ -123,6 +123,12 @@ impl Primitive for Reduce {
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
         let attributes = format!("dimensions = {}", dims_array(&self.dimensions));
         lower_in_whole_bytes(ctx, "reduce", &[&self.jaxpr], args, outs, &attributes)
+    }
+}
+
+impl Nested for Reduce {
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
 }
 

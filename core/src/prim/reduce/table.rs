@@ -1,8 +1,9 @@
 //! Reductions by one operator, as a table with a row per primitive.
 
 use super::{batched_axes, highest, lowest, reduced_shape};
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::program::checks::Errors;
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -69,8 +70,8 @@ macro_rules! reductions {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
-            fn checks(&self) -> Errors { Class::$class.checks() }
-            fn params(&self) -> Vec<(&'static str, Param)> {
+    fn facts(&self) -> Facts<'_> { Facts { checks: Class::$class.checks(), ..Facts::default() } }
+            fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
                 vec![("axes", Param::tuple(&self.axes)) $(, $param)?]
             }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

@@ -1,6 +1,6 @@
 //! `optimization_barrier`.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Operand, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Operand, Primitive};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{self, bind};
 use crate::program::tree;
@@ -28,8 +28,8 @@ impl Primitive for OptimizationBarrier {
     fn name(&self) -> &'static str {
         "optimization_barrier"
     }
-    fn infers_exactly(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
     }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
         Ok(args.into())

@@ -4,8 +4,8 @@ use super::CheckpointPolicy;
 use super::split::{Split, eval_inlined};
 use crate::prim::nested;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Param, Primitive,
-    Tangents,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Nested, NestedDifferentiation, Operand,
+    Param, Primitive, Tangents,
 };
 use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
@@ -53,11 +53,13 @@ impl Primitive for Remat {
     fn name(&self) -> &'static str {
         "remat2"
     }
-    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
-        let program = pass.program(&self.jaxpr, &lists::avals(args));
-        Some(self.apply(program, &pass.with(args), self.differentiated))
+    fn facts(&self) -> Facts<'_> {
+        Facts::exact()
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
+    }
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let policy = match &self.policy {
             Some(policy) => Param::new(policy),
             None => Param::new("None"),
@@ -68,12 +70,6 @@ impl Primitive for Remat {
             ("policy", policy),
             ("prevent_cse", Param::flag(self.prevent_cse)),
         ]
-    }
-    fn infers_exactly(&self) -> bool {
-        true
-    }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.jaxpr])
     }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {
         nested::infer("the function", &self.jaxpr, args)
@@ -96,6 +92,16 @@ impl Primitive for Remat {
             return ctx.inline(&self.jaxpr, &args);
         }
         ctx.inline(&self.jaxpr, args)
+    }
+}
+
+impl Nested for Remat {
+    fn thread_state(&self, pass: &StatePass<'_>, args: &[Array]) -> Option<Vec<Array>> {
+        let program = pass.program(&self.jaxpr, &lists::avals(args));
+        Some(self.apply(program, &pass.with(args), self.differentiated))
+    }
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
 }
 

@@ -18,7 +18,7 @@ impl Primitive for Name {
     fn name(&self) -> &'static str {
         "name"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("name", Param::new(&self.name))]
     }
     fn infer(&self, args: &[Aval]) -> std::result::Result<Avals, ShapeError> {

@@ -3,7 +3,8 @@
 
 use crate::prim::elementwise::elementwise_rules;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
+    one,
 };
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -22,11 +23,14 @@ impl Primitive for BitcastConvertType {
     fn name(&self) -> &'static str {
         "bitcast_convert_type"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("new_dtype", Param::new(self.new_dtype.numpy_name()))]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let (from, to) = (args[0].dtype(), self.new_dtype);
@@ -101,7 +105,7 @@ impl Primitive for ReducePrecision {
     fn name(&self) -> &'static str {
         "reduce_precision"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("exponent_bits", Param::new(self.exponent_bits)),
             ("mantissa_bits", Param::new(self.mantissa_bits)),
@@ -113,6 +117,9 @@ impl Primitive for ReducePrecision {
             "a format needs at least one exponent bit"
         );
         infer_same(Class::Float, args, 1)
+    }
+    fn facts(&self) -> Facts<'_> {
+        Facts::elementwise()
     }
     elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {

@@ -1,6 +1,8 @@
 //! `broadcast_in_dim`, and other ways of broadcasting.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
@@ -21,10 +23,13 @@ impl Primitive for BroadcastInDim {
     fn name(&self) -> &'static str {
         "broadcast_in_dim"
     }
-    fn fuses(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            out_sharding: self.sharding,
+            ..Facts::elementwise()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         // The shape is part of the result's type, which is already printed.
         match self.broadcast_dimensions.as_slice() {
             [] => Vec::new(),
@@ -49,9 +54,6 @@ impl Primitive for BroadcastInDim {
             .help("each axis must keep its size or have size 1, and axes must keep their order"));
         }
         one(args[0].with_shape(&self.shape))
-    }
-    fn out_sharding(&self) -> Option<OutSharding> {
-        self.sharding
     }
     fn sharding(&self, _: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
         if let Some(sharding) = self.sharding {

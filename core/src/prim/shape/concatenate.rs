@@ -20,7 +20,7 @@ impl Primitive for Concatenate {
     fn name(&self) -> &'static str {
         "concatenate"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("dimension", Param::new(self.dimension))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

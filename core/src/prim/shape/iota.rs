@@ -1,7 +1,7 @@
 //! `iota`: indices along an axis.
 
 use crate::prim::index::positions;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, one};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, Dims, OutSharding, ShapeError, ShardingRule};
@@ -23,7 +23,7 @@ impl Primitive for Iota {
     fn name(&self) -> &'static str {
         "iota"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("dimension", Param::new(self.dimension)),
             ("dtype", Param::new(self.dtype.numpy_name())),
@@ -48,8 +48,11 @@ impl Primitive for Iota {
         positions::check_count(&what, last, self.dtype)?;
         one(Aval::new(&self.shape, self.dtype))
     }
-    fn out_sharding(&self) -> Option<OutSharding> {
-        self.sharding
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            out_sharding: self.sharding,
+            ..Facts::default()
+        }
     }
     fn sharding(&self, _: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
         let spec = self.sharding.map(|s| s.spec().clone());

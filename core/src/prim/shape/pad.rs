@@ -2,7 +2,8 @@
 
 use crate::prim::operands;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
+    one,
 };
 use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value, dims_array, i64_array};
@@ -25,10 +26,13 @@ impl Primitive for Pad {
     fn name(&self) -> &'static str {
         "pad"
     }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            ..Facts::default()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let axes = self.padding_config.iter();
         let axes = axes.map(|(low, high, interior)| format!("({low}, {high}, {interior})"));
         vec![("padding_config", Param::tuple(axes))]

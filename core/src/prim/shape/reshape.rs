@@ -2,7 +2,9 @@
 
 use super::into_shape::{Order, ReshapeOption};
 use super::reshape_sharding::reshaped_spec;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::types::aval::element_count;
@@ -21,10 +23,13 @@ impl Primitive for Reshape {
     fn name(&self) -> &'static str {
         "reshape"
     }
-    fn fuses(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            out_sharding: self.sharding,
+            ..Facts::elementwise()
+        }
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("dimensions", Param::new("None")),
             ("new_sizes", Param::tuple(&self.new_sizes)),
@@ -42,9 +47,6 @@ impl Primitive for Reshape {
             .help("the product of the new dimensions must be the number of elements"));
         }
         one(args[0].with_shape(&self.new_sizes))
-    }
-    fn out_sharding(&self) -> Option<OutSharding> {
-        self.sharding
     }
     fn sharding(&self, args: &[Aval], _: &[Aval]) -> Result<ShardingRule, ShapeError> {
         let spec = match self.sharding {
@@ -79,10 +81,10 @@ impl Primitive for Squeeze {
     fn name(&self) -> &'static str {
         "squeeze"
     }
-    fn fuses(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts::elementwise()
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("dimensions", Param::tuple(&self.dimensions))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

@@ -16,7 +16,7 @@ impl Primitive for Rev {
     fn name(&self) -> &'static str {
         "rev"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("dimensions", Param::tuple(&self.dimensions))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

@@ -27,7 +27,7 @@ impl Primitive for Slice {
     fn name(&self) -> &'static str {
         "slice"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("limit_indices", Param::tuple(&self.limit_indices)),
             ("start_indices", Param::tuple(&self.start_indices)),
@@ -111,7 +111,7 @@ impl Primitive for Slice {
 
 impl Array {
     /// Returns the elements from `start_indices` (inclusive) to `limit_indices` (exclusive), with
-    /// `strides` (`None` takes every element). Indexing ([`index`](Array::index)) is more
+    /// `strides` (`None` takes every element). PositionRule ([`index`](Array::index)) is more
     /// convenient.
     ///
     /// # Panics

@@ -19,7 +19,7 @@ impl Primitive for Split {
     fn name(&self) -> &'static str {
         "split"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("axis", Param::new(self.axis)),
             ("sizes", Param::tuple(&self.sizes)),

@@ -1,6 +1,8 @@
 //! `transpose`, and other permutations of axes.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
@@ -16,10 +18,10 @@ impl Primitive for Transpose {
     fn name(&self) -> &'static str {
         "transpose"
     }
-    fn fuses(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts::elementwise()
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("permutation", Param::tuple(&self.permutation))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

@@ -1,9 +1,11 @@
 //! `sharding_constraint`: constrains how the compiler shards a value.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::types::sharding::{AxisType, Mesh, NamedSharding, SpecEntry};
+use crate::types::sharding::{AxisType, NamedSharding, SpecEntry};
 use crate::{Array, Aval, ShapeError, ShardingRule};
 
 /// Returns the value with the given sharding.
@@ -31,7 +33,7 @@ impl Primitive for ShardingConstraint {
     fn name(&self) -> &'static str {
         "sharding_constraint"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("sharding", Param::new(self.sharding))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
@@ -48,8 +50,11 @@ impl Primitive for ShardingConstraint {
         let at = axes[0].expect("the operand is batched");
         batched(bind1(self.batched(at, axis), &[&args[0]]), Some(at))
     }
-    fn mesh(&self) -> Option<Mesh> {
-        Some(self.sharding.mesh())
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            mesh: Some(self.sharding.mesh()),
+            ..Facts::default()
+        }
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
         let mesh = self.sharding.mesh();

@@ -2,7 +2,9 @@
 
 use crate::base::location::fail;
 use crate::prim::collective::vary_together;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, nested};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Jaxprs, Nested, Param, Primitive, nested,
+};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists;
 use crate::program::lower::{Lowering, Value};
@@ -144,7 +146,7 @@ impl Primitive for ShardMap {
     fn name(&self) -> &'static str {
         "shard_map"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let names: Vec<String> = self.manual.iter().map(|n| format!("{n:?}")).collect();
         let mesh = match self.mesh {
             Some(mesh) => Param::new(format_args!("{:?}", mesh.with_abstract(self.axes))),
@@ -163,11 +165,14 @@ impl Primitive for ShardMap {
             ("out_specs", specs(&self.out_specs)),
         ]
     }
-    fn infers_exactly(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            mesh: self.mesh,
+            ..Facts::exact()
+        }
     }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.jaxpr])
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let inner = self.jaxpr.in_avals();
@@ -190,14 +195,8 @@ impl Primitive for ShardMap {
         let whole = outs.iter().zip(&self.out_specs);
         Ok(whole.map(|(a, spec)| self.unshard(spec, *a)).collect())
     }
-    fn mesh(&self) -> Option<Mesh> {
-        self.mesh
-    }
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Nested(self)
-    }
-    fn uses_axis(&self, name: AxisName) -> bool {
-        !self.manual.contains(&name) && self.jaxpr.uses_axis(name)
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let spmd = axis.spmd_names();
@@ -252,5 +251,14 @@ impl Primitive for ShardMap {
                 (outs, &self.out_specs),
             )
         })
+    }
+}
+
+impl Nested for ShardMap {
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
+    }
+    fn binds(&self, name: AxisName) -> bool {
+        self.manual.contains(&name)
     }
 }

@@ -28,7 +28,7 @@ impl Primitive for Sort {
     fn name(&self) -> &'static str {
         "sort"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("dimension", Param::new(self.dimension)),
             ("is_stable", Param::flag(self.is_stable)),

@@ -2,7 +2,7 @@
 
 use super::along;
 use crate::prim::index::positions;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
@@ -23,15 +23,18 @@ impl Primitive for TopK {
     fn name(&self) -> &'static str {
         "top_k"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("axis", Param::new(self.axis)),
             ("is_stable", Param::flag(true)),
             ("k", Param::new(self.k)),
         ]
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         Class::Ordered.check(args[0].dtype())?;

@@ -5,7 +5,9 @@ use crate::prim::reduce::check_operands;
 use crate::prim::reduce::computation::{
     batched_reduction, combine, lower_in_whole_bytes, repeated, tangents,
 };
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Jaxprs, Nested, Param, Primitive,
+};
 use crate::program::checks::Errors;
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value};
@@ -65,13 +67,16 @@ impl Primitive for ReduceWindow {
     fn name(&self) -> &'static str {
         "reduce_window"
     }
-    fn checks(&self) -> Errors {
-        Errors::NAN
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            checks: Errors::NAN,
+            ..Facts::default()
+        }
     }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.jaxpr])
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let program = vec![
             ("consts", Param::new("()")),
             ("jaxpr", Param::Jaxpr(self.jaxpr.clone())),
@@ -104,5 +109,11 @@ impl Primitive for ReduceWindow {
         let attributes = self.window.attributes();
         let jaxprs: [&Jaxpr; 1] = [&self.jaxpr];
         lower_in_whole_bytes(ctx, self.name(), &jaxprs, args, outs, &attributes)
+    }
+}
+
+impl Nested for ReduceWindow {
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.jaxpr])
     }
 }

@@ -54,7 +54,7 @@ impl Primitive for SelectAndGatherAdd {
     fn name(&self) -> &'static str {
         "select_and_gather_add"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let select = vec![("select_prim", Param::new(self.select.name()))];
         self.window.params(Vec::new(), select)
     }

@@ -4,8 +4,8 @@ use super::SlidingWindow;
 use crate::base::location;
 use crate::prim::reduce::computation::lower_in_whole_bytes;
 use crate::prim::{
-    Avals, BatchAxis, Batched, Differentiation, Jaxprs, Param, Primitive, batched, move_batch_axis,
-    one,
+    Avals, BatchAxis, Batched, Differentiation, Jaxprs, Nested, Param, Primitive, batched,
+    move_batch_axis, one,
 };
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value};
@@ -30,10 +30,10 @@ impl Primitive for SelectAndScatter {
     fn name(&self) -> &'static str {
         "select_and_scatter"
     }
-    fn jaxprs(&self) -> Jaxprs<'_> {
-        Jaxprs::from_slice(&[&self.scatter_jaxpr, &self.select_jaxpr])
+    fn nested(&self) -> Option<&dyn Nested> {
+        Some(self)
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("padding", Param::padding(&self.window.padding)),
             ("scatter_consts", Param::new("()")),
@@ -101,5 +101,11 @@ impl Primitive for SelectAndScatter {
         let attributes = self.window.plain_attributes();
         let jaxprs: [&Jaxpr; 2] = [&self.select_jaxpr, &self.scatter_jaxpr];
         lower_in_whole_bytes(ctx, self.name(), &jaxprs, args, outs, &attributes)
+    }
+}
+
+impl Nested for SelectAndScatter {
+    fn jaxprs(&self) -> Jaxprs<'_> {
+        Jaxprs::from_slice(&[&self.scatter_jaxpr, &self.select_jaxpr])
     }
 }

@@ -52,7 +52,7 @@ impl Primitive for SelectAndScatterAdd {
     fn name(&self) -> &'static str {
         "select_and_scatter_add"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("padding", Param::padding(&self.window.padding)),
             ("select_prim", Param::new(self.select.name())),

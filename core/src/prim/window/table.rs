@@ -3,8 +3,9 @@
 use super::{Select, SelectAndGatherAdd, SlidingWindow, ones};
 use crate::prim::conv::{dilated, lhs_cotangent_padding};
 use crate::prim::reduce::{highest, lowest};
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
-use crate::program::checks::Errors;
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
+};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -78,8 +79,8 @@ macro_rules! reduce_windows {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
-            fn checks(&self) -> Errors { Class::$class.checks() }
-            fn params(&self) -> Vec<(&'static str, Param)> {
+    fn facts(&self) -> Facts<'_> { Facts { checks: Class::$class.checks(), ..Facts::default() } }
+            fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
                 self.window.params(Vec::new(), Vec::new())
             }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

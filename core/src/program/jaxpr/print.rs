@@ -4,6 +4,7 @@ use super::layout::{Doc, group, join, nest, text};
 use super::{Atom, Eqn, Jaxpr, Var};
 use crate::Aval;
 use crate::base::stack::with_room;
+use crate::prim::Nested;
 use crate::program::primitive::Param;
 use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -90,7 +91,7 @@ fn letters(mut n: usize) -> String {
 /// Returns the parameters of an equation.
 fn params(jaxpr: &Jaxpr, eqn: &Eqn) -> Vec<(&'static str, Param)> {
     let operands: SmallVec<[Aval; 4]> = eqn.inputs.iter().map(|a| jaxpr.aval(a)).collect();
-    eqn.primitive.params_for(&operands)
+    eqn.primitive.params(&operands)
 }
 
 fn line() -> Doc {
@@ -249,7 +250,7 @@ impl Printer {
 
     fn equation(&mut self, jaxpr: &Jaxpr, eqn: &Eqn) -> Doc {
         let params = params(jaxpr, eqn);
-        if let Some(callee) = eqn.primitive.callee() {
+        if let Some(callee) = eqn.primitive.nested().and_then(Nested::callee) {
             self.align(jaxpr, eqn, callee);
         }
         let mut docs = Vec::new();

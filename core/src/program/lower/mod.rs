@@ -265,7 +265,7 @@ impl<'m> Lowering<'m> {
             let mut values = with_room(|| eqn.primitive.lower(self, &args, &outs));
             debug_assert_eq!(values.len(), outs.len());
             // The others constrain their results themselves, where they need it.
-            if !eqn.primitive.places_results() {
+            if !eqn.primitive.facts().places_results {
                 self.constrain_typed(&mut values, &args, &outs);
             }
             // Rules return plain types; that of the variable may be weak or sharded.

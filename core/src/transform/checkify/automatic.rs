@@ -43,7 +43,11 @@ fn index(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) {
         starts,
         axes,
         sizes,
-    }) = eqn.primitive.positions(ins)
+    }) = eqn
+        .primitive
+        .facts()
+        .positions
+        .and_then(|p| p.positions(ins))
     else {
         return;
     };

@@ -45,7 +45,11 @@ pub(super) fn run(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) -> Option<Outputs> 
         changes: &|jaxpr| has_checks(jaxpr, errors),
         requires: &has_user_checks,
     };
-    match eqn.primitive.thread_state(&threaded, ins) {
+    match eqn
+        .primitive
+        .nested()
+        .and_then(|n| n.thread_state(&threaded, ins))
+    {
         Some(mut state) => {
             let outs = state.split_off(pass.state().len());
             pass.set_state(state);
@@ -53,7 +57,7 @@ pub(super) fn run(pass: &mut Pass, eqn: &Eqn, ins: &[Array]) -> Option<Outputs> 
         }
         None if programs.iter().any(|p| has_user_checks(p)) => location::fail(&format!(
             "checkify: a `check` inside `{}` cannot be converted to an error value\n  help: apply \
-             checkify inside it, or implement `Primitive::thread_state`",
+             checkify inside it, or implement `Nested::thread_state`",
             eqn.primitive.name()
         )),
         None => None,

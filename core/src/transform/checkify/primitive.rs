@@ -1,6 +1,8 @@
 //! `check`: a runtime check of a program.
 
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, move_batch_axis};
+use crate::prim::{
+    Avals, BatchAxis, Batched, Differentiation, Effects, Facts, Primitive, move_batch_axis,
+};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
 use crate::transform::checkify::Error;
@@ -24,11 +26,12 @@ impl Primitive for Check {
     fn name(&self) -> &'static str {
         "check"
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
-    }
-    fn has_effects(&self) -> bool {
-        true
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            effects: Effects::Acts,
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let types: Vec<Aval> = self.signatures.iter().flatten().copied().collect();

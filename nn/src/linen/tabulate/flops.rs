@@ -45,7 +45,7 @@ impl Program {
         let mut next = 0;
         while let Some(jaxpr) = jaxprs.get(next).cloned() {
             for eqn in &jaxpr.eqns {
-                let params = eqn.primitive.params();
+                let params = eqn.primitive.params(&[]);
                 jaxprs.extend(params.iter().flat_map(|(_, p)| p.jaxprs()).cloned());
             }
             next += 1;

@@ -22,7 +22,7 @@ impl Primitive for Eigh {
     fn name(&self) -> &'static str {
         "eigh"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("algorithm", Param::new("None")),
             ("lower", Param::flag(self.lower)),

@@ -31,7 +31,7 @@ impl Primitive for LinearSolve {
     fn name(&self) -> &'static str {
         "linear_solve"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("transpose", Param::flag(self.transpose))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

@@ -3,7 +3,7 @@
 use super::{TriangularSolve, batch_in_front, matrix, with_last};
 use crate::functions::linalg::matrix::{matrix_shape, permuted, product};
 use crate::functions::linalg::triangular_solve;
-use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
+use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, one};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::{Array, Aval, DType, ShapeError, ShardingRule, fori_loop, where_};
@@ -25,8 +25,11 @@ impl Primitive for Lu {
         let outs = [args[0], indices(rows.min(columns)), indices(rows)];
         Ok(outs.into_iter().collect())
     }
-    fn propagates_weak_type(&self) -> bool {
-        false
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
     }
     fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
         Ok(ShardingRule::batch(args, outs, &[2]))
@@ -192,7 +195,7 @@ impl Primitive for LuPivotsToPermutation {
     fn name(&self) -> &'static str {
         "lu_pivots_to_permutation"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("permutation_size", Param::new(self.permutation_size))]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

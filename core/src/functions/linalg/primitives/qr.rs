@@ -107,7 +107,7 @@ impl Primitive for Qr {
     fn name(&self) -> &'static str {
         "qr"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("full_matrices", Param::flag(self.full_matrices)),
             ("pivoting", Param::flag(false)),

@@ -26,7 +26,7 @@ impl Primitive for Svd {
     fn name(&self) -> &'static str {
         "svd"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
             ("algorithm", Param::new("None")),
             ("compute_uv", Param::flag(self.compute_uv)),

@@ -114,7 +114,7 @@ impl Primitive for TriangularSolve {
     fn name(&self) -> &'static str {
         "triangular_solve"
     }
-    fn params(&self) -> Vec<(&'static str, Param)> {
+    fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         [
             ("conjugate_a", self.conjugate_a),
             ("left_side", self.left_side),

@@ -1,19 +1,40 @@
-//! Support for `checkify` in primitives: positions, and a state threaded through the programs
-//! they run.
+//! Primitives that run programs, and a state threaded through these for `checkify`.
 
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::avals;
 use crate::program::trace::trace_to_jaxpr;
-use crate::{Array, Aval};
+use crate::{Array, Aval, AxisName};
+use smallvec::SmallVec;
+use std::sync::Arc;
 
-/// Positions in an operand.
-pub struct Positions {
-    /// Start positions: vectors along the last axis.
-    pub starts: Array,
-    /// Axes of the operand to which the vector's elements refer.
-    pub axes: Vec<usize>,
-    /// Number of elements of each axis that are read or written from there.
-    pub sizes: Vec<usize>,
+/// The programs that a primitive runs.
+pub type Jaxprs<'a> = SmallVec<[&'a Arc<Jaxpr>; 2]>;
+
+/// A primitive that runs programs. Effects, mapped axes, meshes and checks inside them are then
+/// found.
+pub trait Nested {
+    /// Returns the programs.
+    fn jaxprs(&self) -> Jaxprs<'_>;
+
+    /// Returns the program that the operation calls with its operands, if it does nothing else. A
+    /// printed jaxpr uses the same names for the program's results as for the operation's.
+    fn callee(&self) -> Option<&Arc<Jaxpr>> {
+        None
+    }
+
+    /// Returns whether an axis of this name in the programs is one that the operation introduces,
+    /// and not one of a transformation around it.
+    fn binds(&self, _name: AxisName) -> bool {
+        false
+    }
+
+    /// Applies the operation with a state that is threaded through its programs:
+    /// [`checkify`](crate::transform::checkify::checkify) passes its error this way. The programs
+    /// are run with the state before their arguments. Returns the new state followed by the
+    /// results, or `None` if the operation does not support it.
+    fn thread_state(&self, _pass: &StatePass<'_>, _args: &[Array]) -> Option<Vec<Array>> {
+        None
+    }
 }
 
 type Run<'a> = dyn Fn(&Jaxpr, &[Array], &[Array]) -> Vec<Array> + 'a;
