@@ -54,7 +54,9 @@ macro_rules! cumulative {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
-    fn facts(&self) -> Facts<'_> { Facts { checks: Class::$class.checks(), ..Facts::default() } }
+            fn facts(&self) -> Facts<'_> {
+                Facts { checks: Class::$class.checks(), ..Facts::default() }
+            }
             fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
                 vec![("axis", Param::new(self.axis)), ("reverse", Param::flag(self.reverse))]
             }

@@ -350,8 +350,5 @@ fn checks_inside_a_primitive_of_the_user_are_found() {
     assert_eq!(text, "-1.0 has no root (`check` failed)");
     let text = panic_message(|| checkify(twice(false), Errors::ALL)(scalar(1.0)));
     assert!(text.contains("a `check` inside `twice`"), "{text}");
-    assert!(
-        text.contains("implement `Primitive::thread_state`"),
-        "{text}"
-    );
+    assert!(text.contains("implement `Nested::thread_state`"), "{text}");
 }

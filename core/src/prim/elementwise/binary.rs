@@ -149,7 +149,13 @@ macro_rules! binary {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-    fn facts(&self) -> Facts<'_> { Facts { checks: checks!($class $($diff)+), keeps_unreduced: keeps_unreduced!($($diff)+), ..Facts::elementwise() } }
+            fn facts(&self) -> Facts<'_> {
+                Facts {
+                    checks: checks!($class $($diff)+),
+                    keeps_unreduced: keeps_unreduced!($($diff)+),
+                    ..Facts::elementwise()
+                }
+            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer_same(Class::$class, args, 2)
             }

@@ -25,7 +25,9 @@ macro_rules! compare {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-    fn facts(&self) -> Facts<'_> { Facts { propagates_weak_type: false, ..Facts::elementwise() } }
+            fn facts(&self) -> Facts<'_> {
+                Facts { propagates_weak_type: false, ..Facts::elementwise() }
+            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let class = if matches!($name, "eq" | "ne") { Class::Any } else { Class::Ordered };
                 one(infer_same(class, args, 2)?[0].with_dtype(DType::Bool))

@@ -53,11 +53,14 @@ macro_rules! unary {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-    fn facts(&self) -> Facts<'_> { Facts { checks: // Step functions return integers, so they cannot produce NaN.
-                match (Class::$class, self.differentiation()) {
+            fn facts(&self) -> Facts<'_> {
+                // Step functions return integers, so they cannot produce NaN.
+                let checks = match (Class::$class, self.differentiation()) {
                     (Class::Float | Class::Inexact, Differentiation::Jvp { .. }) => Errors::NAN,
                     _ => Errors::NONE,
-                }, ..Facts::elementwise() } }
+                };
+                Facts { checks, ..Facts::elementwise() }
+            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let types: Types = types!($($($types)+)?);
                 let out = infer_same(Class::$class, args, 1)?[0];

@@ -28,7 +28,9 @@ macro_rules! arg_reductions {
                     ("index_dtype", Param::new(self.index_dtype.numpy_name())),
                 ]
             }
-    fn facts(&self) -> Facts<'_> { Facts { propagates_weak_type: false, ..Facts::default() } }
+            fn facts(&self) -> Facts<'_> {
+                Facts { propagates_weak_type: false, ..Facts::default() }
+            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer(args[0], self.axis, self.index_dtype)
             }

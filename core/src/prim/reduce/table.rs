@@ -70,7 +70,9 @@ macro_rules! reductions {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
-    fn facts(&self) -> Facts<'_> { Facts { checks: Class::$class.checks(), ..Facts::default() } }
+            fn facts(&self) -> Facts<'_> {
+                Facts { checks: Class::$class.checks(), ..Facts::default() }
+            }
             fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
                 vec![("axes", Param::tuple(&self.axes)) $(, $param)?]
             }

@@ -79,7 +79,9 @@ macro_rules! reduce_windows {
         }
         impl Primitive for $ty {
             fn name(&self) -> &'static str { stringify!($f) }
-    fn facts(&self) -> Facts<'_> { Facts { checks: Class::$class.checks(), ..Facts::default() } }
+            fn facts(&self) -> Facts<'_> {
+                Facts { checks: Class::$class.checks(), ..Facts::default() }
+            }
             fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
                 self.window.params(Vec::new(), Vec::new())
             }

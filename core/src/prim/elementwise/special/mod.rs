@@ -85,7 +85,9 @@ macro_rules! special {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-    fn facts(&self) -> Facts<'_> { Facts { checks: Errors::NAN, ..Facts::elementwise() } }
+            fn facts(&self) -> Facts<'_> {
+                Facts { checks: Errors::NAN, ..Facts::elementwise() }
+            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let operands = ["self", $(stringify!($other)),*];
                 infer_same(Class::Float, args, operands.len())
