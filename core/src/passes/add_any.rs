@@ -2,9 +2,8 @@
 
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
-use crate::program::facts::Facts;
 use crate::program::lower::{Lowering, Value};
-use crate::program::primitive::{Avals, Primitive, batched};
+use crate::program::primitive::{Avals, Facts, Primitive, batched};
 use crate::program::rules::{BatchAxis, Batched, Differentiation, in_front};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, ShapeError, ShardingRule};

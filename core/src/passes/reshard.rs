@@ -1,9 +1,8 @@
 //! `reshard`: changes the sharding in a value's type, or converts between explicit and automatic
 //! axes.
 
-use crate::program::facts::Facts;
 use crate::program::lower::{Lowering, Value};
-use crate::program::primitive::{Avals, Primitive, batched, one};
+use crate::program::primitive::{Avals, Facts, Primitive, batched, one};
 use crate::program::rules::{BatchAxis, Batched, Differentiation};
 use crate::program::trace::bind1;
 use crate::types::sharding::{

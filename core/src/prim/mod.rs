@@ -28,9 +28,10 @@ pub mod sharding;
 pub mod sort;
 pub mod window;
 
-pub use crate::program::facts::{Effects, Facts, PositionRule, Positions};
 pub use crate::program::nested::{Jaxprs, Nested, StatePass};
-pub use crate::program::primitive::{Avals, DynPrimitive, Param, Primitive};
+pub use crate::program::primitive::{
+    Avals, DynPrimitive, Effects, Facts, Param, PositionRule, Positions, Primitive,
+};
 pub(crate) use crate::program::primitive::{batched, infer, one};
 pub use crate::program::rules::{
     BatchAxis, Batched, Differentiation, NestedDifferentiation, Operand, Tangents, move_batch_axis,

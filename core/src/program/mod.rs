@@ -6,7 +6,6 @@ pub(crate) mod backend;
 pub(crate) mod checks;
 pub(crate) mod class;
 pub(crate) mod disable;
-pub(crate) mod facts;
 pub(crate) mod jaxpr;
 pub(crate) mod lists;
 pub mod lost;
