@@ -39,6 +39,7 @@
 //!   functions are trees; `#[derive(Tree)]` implements the trait for a struct.
 //! - [`nn`]: models as structs with `#[derive(Module)]`, variables such as [`nn::Param`], layers
 //!   such as [`nn::Linear`], and [`nn::Optimizer`].
+//! - [`models`]: models that load published checkpoints, and text generation.
 //! - [`optim`]: gradient transformations, composed with [`optim::chain`].
 //! - [`train`]: the training loop, with validation, metrics, checkpoints and resuming.
 //! - [`data`]: datasets. [`mod@checkpoint`]: saving and restoring.
@@ -74,6 +75,8 @@ pub use ramie_core as core;
 pub use ramie_core::{aot, checkify, config, distributed, export, profiler};
 #[doc(inline)]
 pub use ramie_data as data;
+#[doc(inline)]
+pub use ramie_models as models;
 #[doc(inline)]
 pub use ramie_nn as nn;
 #[cfg(feature = "onnx")]

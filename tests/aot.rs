@@ -2,7 +2,7 @@
 
 use ramie::aot::{CompiledFor, Target, compile_module};
 use ramie::export::export;
-use ramie::nn::models::{Gpt2, Gpt2Config, ResNet, ResNetConfig};
+use ramie::models::{Gpt2, Gpt2Config, ResNet, ResNetConfig};
 use ramie::nn::{Optimizer, Rngs, value_and_grad};
 use ramie::optim::{adamw, sgd, softmax_cross_entropy_with_integer_labels};
 use ramie::{

@@ -206,6 +206,7 @@ fn names_in_the_tables_of_other_libraries_are_here() {
         "",
         "core",
         "nn",
+        "models",
         "optim",
         "data",
         "checkpoint",

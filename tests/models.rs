@@ -23,7 +23,7 @@ use ndarray::Array3;
 use ramie::checkpoint::{gguf::GgufFile, pytorch::PyTorchFile, safetensors};
 use ramie::data::readers::{bpe::ByteLevelBpe, idx::Mnist};
 use ramie::data::{Augment, Generator, mnist};
-use ramie::nn::models::{
+use ramie::models::{
     Albert, Bert, Decoding, EfficientNetLite, EfficientNetLiteConfig, Llama, MobileNetV2,
     MobileNetV2Config, Sampling,
 };

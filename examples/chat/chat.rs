@@ -5,7 +5,7 @@ use crate::common::Result;
 use crate::template::{Message, Template};
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::data::readers::bpe::ByteLevelBpe;
-use ramie::nn::models::{Decoding, Llama, Sampling};
+use ramie::models::{Decoding, Llama, Sampling};
 use ramie::random::{self, Key};
 use std::fmt;
 use std::io::Write;

@@ -15,7 +15,7 @@ use clap::Parser;
 use common::Result;
 use ramie::Platform;
 use ramie::checkpoint::gguf::GgufFile;
-use ramie::nn::models::Sampling;
+use ramie::models::Sampling;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;

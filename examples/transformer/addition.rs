@@ -4,7 +4,7 @@ use crate::common::Result;
 use crate::model::Decoder;
 use ndarray::Axis;
 use ramie::data::{DataLoader, Error, Source};
-use ramie::nn::models::{Generator, Sampling};
+use ramie::models::{Generator, Sampling};
 use ramie::{Array, random};
 
 /// Characters in the order of their tokens.

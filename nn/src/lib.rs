@@ -73,8 +73,8 @@
 //! # Modules of this crate
 //! The crate root has layers, gradients and the optimizer. [`init`] draws initial values of
 //! parameters. [`nnx`] splits, transforms and displays models. [`linen`] is the functional
-//! style. [`metrics`] and [`training`] (with writers for TensorBoard) support training loops,
-//! and [`models`] contains complete models that load published checkpoints.
+//! style. [`metrics`] and [`training`] (with writers for TensorBoard) support training loops.
+//! The crate `ramie-models` contains complete models that load published checkpoints.
 #![forbid(unsafe_code)]
 
 // The derive macros expand to paths that start with `ramie_nn`, in other crates and in this
@@ -88,7 +88,6 @@ mod layers;
 pub mod linen;
 mod metadata;
 pub mod metrics;
-pub mod models;
 mod module;
 pub mod nnx;
 mod optimizer;
@@ -110,8 +109,8 @@ pub use layers::{
     AnyLayer, AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, ByCall, ByType,
     Forward, HeadNorm, IntoLayer, IntoLayers, MultiHeadAttention, MultiHeadAttentionConfig, QkNorm,
     RotaryEmbedding, RotaryScaling, RotaryStyle, Sequential, batch_apply, combine_masks,
-    combine_masks_with, dot_product_attention, dot_product_attention_weights, make_attention_mask,
-    make_attention_mask_with, make_causal_mask, make_causal_mask_with,
+    combine_masks_with, dot_product_attention, dot_product_attention_weights, known_range,
+    make_attention_mask, make_attention_mask_with, make_causal_mask, make_causal_mask_with,
 };
 pub use layers::{
     BatchNorm, BatchNormConfig, GroupNorm, GroupNormConfig, InstanceNorm, InstanceNormConfig,

@@ -42,7 +42,7 @@ fn suffixed(sources: &[(String, String)], folder: &str) -> Vec<String> {
 #[test]
 fn functions_have_one_form_with_options() {
     let sources = crate::files(".rs");
-    let crates = ["core/src/", "nn/src/", "optim/src/"];
+    let crates = ["core/src/", "nn/src/", "models/src/", "optim/src/"];
     let found = crates.iter().flat_map(|folder| suffixed(&sources, folder));
     let new = found.filter(|name| !OTHERS.contains(&&**name));
     let new = new.map(|name| format!("{name}: pass the option to one `_with`"));

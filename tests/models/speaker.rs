@@ -4,7 +4,7 @@ use super::{same_logits, whisper::weights::SPEECH};
 use ramie::checkpoint::safetensors;
 use ramie::data::audio::{MelConfig, MelSpectrogram};
 use ramie::data::readers::wav;
-use ramie::nn::models::{SpeakerEncoder, SpeakerEncoderConfig};
+use ramie::models::{SpeakerEncoder, SpeakerEncoderConfig};
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, jit, stack};
 use ramie_testing::models::fetched;

@@ -2,7 +2,7 @@
 
 use super::same_logits;
 use ramie::checkpoint::{self, safetensors};
-use ramie::nn::models::Vit;
+use ramie::models::Vit;
 use ramie::onnx::Model;
 use ramie::pjrt::discover::{PinnedFile, Wheel};
 use ramie::{Array, State, concatenate, jit, s};

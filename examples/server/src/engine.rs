@@ -7,7 +7,7 @@ use crate::template::Template;
 use crate::text::Text;
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::data::readers::bpe::ByteLevelBpe;
-use ramie::nn::models::{BatchDecoding, Llama};
+use ramie::models::{BatchDecoding, Llama};
 use ramie::random;
 use std::error::Error;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use crate::engine::{Limits, Model};
 use crate::error::ApiError;
 use crate::template::Message;
-use ramie::nn::models::Sampling;
+use ramie::models::Sampling;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::time::{SystemTime, UNIX_EPOCH};

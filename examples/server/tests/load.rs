@@ -7,7 +7,7 @@ mod weights;
 use common::{Server, TINY, agent, greedy, send, streamed};
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::data::readers::bpe::ByteLevelBpe;
-use ramie::nn::models::{Decoding, Llama, Sampling};
+use ramie::models::{Decoding, Llama, Sampling};
 use ramie::random;
 use ramie_testing::models::{are_wanted, fetched};
 use serde_json::{Value, json};

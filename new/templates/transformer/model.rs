@@ -1,6 +1,6 @@
 //! A decoder-only transformer.
 
-use ramie::nn::models::{LanguageModel, Places};
+use ramie::models::{LanguageModel, Places};
 use ramie::nn::{Embed, Linear, MultiHeadAttention, RMSNorm, Rngs, RotaryEmbedding, init};
 use ramie::optim::softmax_cross_entropy_with_integer_labels;
 use ramie::{Array, Module};
@@ -94,7 +94,7 @@ impl Decoder {
     }
 }
 
-/// Interface for [`ramie::nn::models::Generator`], which caches keys and values while it appends
+/// Interface for [`ramie::models::Generator`], which caches keys and values while it appends
 /// tokens.
 impl LanguageModel for Decoder {
     fn logits(&mut self, tokens: &Array) -> Array {

@@ -169,9 +169,17 @@ impl Embed {
     }
 }
 
-/// Returns the smallest and the largest of the indices, unless there are none or their values
-/// are unknown: those of a traced array, or of an array on the devices of several processes.
-pub(crate) fn known_range(indices: &Array) -> Option<[i128; 2]> {
+/// Returns the smallest and the largest of the integers, so that a layer can reject invalid
+/// indices.
+///
+/// Returns `None` if there are no integers or if their values are unknown: those of a traced
+/// array, or of an array on the devices of several processes.
+///
+/// ```
+/// use ramie_core::Array;
+/// assert_eq!(ramie_nn::known_range(&Array::from([3, -1, 7])), Some([-1, 7]));
+/// ```
+pub fn known_range(indices: &Array) -> Option<[i128; 2]> {
     if indices.is_tracer() || indices.size() == 0 {
         return None;
     }

@@ -97,15 +97,19 @@ pub(super) fn adapted(
 /// computed. [`merge_lora`] adds the products to the kernels and removes the adapters.
 ///
 /// ```no_run
-/// use ramie_nn::models::Gpt2;
 /// use ramie_nn::nnx::of_type;
-/// use ramie_nn::{LoraParam, Optimizer, Rngs, apply_lora};
+/// use ramie_nn::{Linear, LoraParam, Module, MultiHeadAttention, Optimizer, Rngs, apply_lora};
 /// use ramie_optim::adamw;
-/// let mut model = Gpt2::from_pretrained("checkpoints/gpt2")?;
-/// let adapted = apply_lora(&mut model, 8, |path| path.contains("attn"), &mut Rngs::new(0));
-/// assert_eq!(adapted[0], "h.0.attn.query");
+/// #[derive(Module)]
+/// struct Block { attn: MultiHeadAttention, mlp: Linear }
+/// let mut rngs = Rngs::new(0);
+/// let mut model = Block {
+///     attn: MultiHeadAttention::new(2, 8, &mut rngs),
+///     mlp: Linear::new(8, 8, &mut rngs),
+/// };
+/// let adapted = apply_lora(&mut model, 8, |path| path.contains("attn"), &mut Rngs::new(1));
+/// assert_eq!(adapted[0], "attn.query");
 /// let optimizer = Optimizer::wrt(&model, adamw(1e-4), of_type::<LoraParam>());
-/// # Ok::<(), ramie_nn::models::PretrainedError>(())
 /// ```
 ///
 /// # Panics

@@ -7,7 +7,7 @@ mod conv;
 pub(crate) mod dot_general;
 mod dropout;
 mod einsum;
-pub(crate) mod embed;
+mod embed;
 mod forward;
 pub(crate) mod hyperparameters;
 mod linear;
@@ -22,7 +22,6 @@ mod recurrent;
 mod sequential;
 mod sizes;
 
-pub(crate) use attention::next_positions;
 pub use attention::{
     AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, HeadNorm, MultiHeadAttention,
     MultiHeadAttentionConfig, MultiHeadDotProductAttention, QkNorm, RotaryEmbedding, RotaryScaling,
@@ -37,7 +36,7 @@ pub use conv::{
 pub use dot_general::DotGeneralFn;
 pub use dropout::{Dropout, DropoutConfig};
 pub use einsum::{Einsum, EinsumConfig};
-pub use embed::{Embed, EmbedConfig};
+pub use embed::{Embed, EmbedConfig, known_range};
 pub use forward::Forward;
 pub use linear::{Linear, LinearConfig};
 pub use linear_general::{LinearGeneral, LinearGeneralConfig};

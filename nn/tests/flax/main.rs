@@ -9,7 +9,6 @@ mod flax_dense;
 mod flax_lift;
 mod flax_linear;
 mod flax_linen;
-mod flax_models;
 mod flax_nnx;
 mod flax_norm;
 mod flax_recurrent;

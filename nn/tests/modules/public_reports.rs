@@ -2,7 +2,6 @@
 
 use ramie_core::{Array, Attention, DType, grad, jit, random};
 use ramie_nn::metrics::{Accuracy, Average, Metric, MetricArgs, Welford};
-use ramie_nn::models::mean_pooling;
 use ramie_nn::{
     AttentionDropout, AttentionOptions, Bidirectional, Embed, GRUCell, LSTMCell,
     MultiHeadAttention, RNN, RNNInput, Rngs, SimpleCell, dot_product_attention_weights,
@@ -185,17 +184,6 @@ fn metrics_count_what_a_mask_keeps() {
 
 #[test]
 fn padding_that_is_nan_has_no_influence() {
-    let features = Array::from([[[1.0f32, 2.0], [3.0, 4.0], [f32::NAN, f32::INFINITY]]]);
-    let mask = Array::from([[true, true, false]]);
-    assert_eq!(mean_pooling(&features, &mask).to_vec::<f32>(), [2.0, 3.0]);
-    let none = Array::from([[false, false, false]]);
-    assert_eq!(mean_pooling(&features, &none).to_vec::<f32>(), [0.0, 0.0]);
-    let many = Array::ones(&[1, 301, 1], DType::BF16);
-    let all = Array::ones(&[1, 301], DType::I32);
-    assert_eq!(
-        mean_pooling(&many, &all).astype(DType::F32).to_vec::<f32>(),
-        [1.0]
-    );
     // A query of padding.
     let q = Array::from([[[[1.0f32]], [[f32::NAN]]]]);
     let k = Array::from([[[[1.0f32]], [[2.0]]]]);

@@ -1,7 +1,7 @@
 //! The key-value cache for autoregressive decoding.
 
 use super::mask::within_reach;
-use crate::layers::embed::known_range;
+use crate::known_range;
 use ramie_core::{Array, DType, vmap};
 
 /// Returns the index of an empty cache.
@@ -11,7 +11,7 @@ pub(super) fn nothing_seen() -> Array {
 
 /// Returns the positions of the next tokens: `[length]`, or `[batch, length]` if each sequence has
 /// its own index.
-pub(crate) fn next_positions(index: &Array, length: usize) -> Array {
+pub(super) fn next_positions(index: &Array, length: usize) -> Array {
     index.expand_dims(&[-1]) + Array::arange(length).astype(DType::I32)
 }
 

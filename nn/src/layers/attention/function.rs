@@ -57,8 +57,12 @@ impl AttentionFn {
         matches!(self.0, Kind::DotProduct)
     }
 
+    /// Computes attention of queries `[batch.., T, N, H]` to keys and values `[batch.., S, K, H]`.
+    ///
+    /// # Panics
+    /// Panics if the shapes do not match, or if the function does not support the options.
     #[track_caller]
-    pub(crate) fn attend(
+    pub fn attend(
         &self,
         query: &Array,
         key: &Array,

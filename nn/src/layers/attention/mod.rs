@@ -10,7 +10,6 @@ mod multi_head;
 mod qk_norm;
 mod rotary;
 
-pub(crate) use cache::next_positions;
 pub use dot_product::{
     AttentionDropout, AttentionOptions, dot_product_attention, dot_product_attention_weights,
 };

@@ -10,7 +10,7 @@ use super::mask::combine_masks_with;
 use super::qk_norm::{HeadNorm, QkNorm};
 use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
-use crate::layers::embed::known_range;
+use crate::known_range;
 use crate::layers::hyperparameters::hyperparameters;
 use crate::nnx::{Intermediates, observed};
 use crate::{
@@ -290,10 +290,19 @@ impl MultiHeadAttention {
             query.aval(),
             key.aval()
         );
-        match (&inputs.positions, &self.cache_index) {
-            (Some(positions), _) => positions.clone(),
-            (None, Some(index)) if self.decode => cache::next_positions(index, length),
-            (None, _) => Array::arange(length).astype(DType::I32),
+        match &inputs.positions {
+            Some(positions) => positions.clone(),
+            None => self.next_positions(length),
+        }
+    }
+
+    /// Returns the positions of the next `length` tokens: `[length]`, or `[batch, length]` if each
+    /// sequence has its own index in the cache. They continue the cached tokens if the layer
+    /// decodes; otherwise they start at 0.
+    pub fn next_positions(&self, length: usize) -> Array {
+        match &self.cache_index {
+            Some(index) if self.decode => cache::next_positions(index, length),
+            _ => Array::arange(length).astype(DType::I32),
         }
     }
 

@@ -91,7 +91,7 @@ impl HeadNorm {
     }
 
     /// Returns the scale of each feature, if any.
-    pub(crate) fn scale_mut(&mut self) -> &mut Option<Param> {
+    pub fn scale_mut(&mut self) -> &mut Option<Param> {
         match self {
             HeadNorm::LayerNorm(norm) => &mut norm.scale,
             HeadNorm::RMSNorm(norm) => &mut norm.scale,

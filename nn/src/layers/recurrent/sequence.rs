@@ -1,6 +1,6 @@
 //! Sequences of different lengths in one array.
 
-use crate::layers::embed::known_range;
+use crate::known_range;
 use ramie_core::{Array, DType, Tree, tree, where_};
 
 /// Reverses sequences along the time axis (`flip_sequences`). That is the first axis if
