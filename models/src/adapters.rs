@@ -1,7 +1,7 @@
 //! LoRA adapters in the files of `peft`.
 
-use super::pretrained::{PretrainedError, Weights, first_in, read_config, unsupported, write};
-use super::{Albert, Bert, Gpt2, Llama, Vit, Whisper};
+use crate::pretrained::{PretrainedError, Weights, first_in, read_config, unsupported, write};
+use crate::{Albert, Bert, Gpt2, Llama, Vit, Whisper};
 use ramie_core::{Array, concatenate};
 use ramie_nn::{LoraAdapter, LoraParam, Param};
 use serde::Deserialize;

@@ -1,12 +1,12 @@
 //! ALBERT encoders: BERT with shared layers.
 
-use super::activation::Activation;
-use super::bert::first_pooling;
-use super::pretrained::{
+use crate::activation::Activation;
+use crate::bert::first_pooling;
+use crate::pretrained::{
     PretrainedError, Weights, described, expect_saveable, loaded, read_config, save, weights_in,
     without_parameters,
 };
-use super::{BertBlock, BertConfig, BertEmbeddings};
+use crate::{BertBlock, BertConfig, BertEmbeddings};
 use ramie_core::Array;
 use ramie_nn::{LayerNorm, Linear, Module, Param, Rngs};
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,7 @@ impl AlbertConfig {
 }
 
 /// ALBERT (Lan et al., *ALBERT: A Lite BERT for Self-supervised Learning of Language
-/// Representations*, 2019): an encoder of text. It is [`Bert`](super::Bert) with embeddings of fewer
+/// Representations*, 2019): an encoder of text. It is [`Bert`](crate::Bert) with embeddings of fewer
 /// features, and with layers that share their parameters.
 ///
 /// [`from_pretrained`](Albert::from_pretrained) loads published checkpoints. Those for masked tokens

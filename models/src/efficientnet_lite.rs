@@ -1,8 +1,8 @@
 //! EfficientNet-Lite, a network for images on small devices.
 
-use super::mobilenet_v2::{averaged, blocks, pointwise};
-use super::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
-use super::{ConvNorm, InvertedResidual};
+use crate::mobilenet_v2::{averaged, blocks, pointwise};
+use crate::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
+use crate::{ConvNorm, InvertedResidual};
 use ramie_core::Array;
 use ramie_nn::{BatchNorm, Conv, ConvConfig, Dropout, Linear, Module, Rngs, init};
 use std::path::Path;

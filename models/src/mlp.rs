@@ -1,6 +1,6 @@
 //! A multi-layer perceptron.
 
-use super::activation::Activation;
+use crate::activation::Activation;
 use ramie_core::{Array, DType};
 use ramie_nn::{Dropout, Linear, Module, Rngs};
 

@@ -1,6 +1,6 @@
 //! MobileNetV2, a network for images on small devices.
 
-use super::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
+use crate::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
 use ramie_core::Array;
 use ramie_nn::{BatchNorm, BatchNormConfig, Conv, ConvConfig, Dropout, Linear, Module, Rngs, init};
 use std::path::Path;
@@ -88,7 +88,7 @@ pub struct ConvNorm {
     pub norm: BatchNorm,
 }
 
-/// A block of a [`MobileNetV2`] or an [`EfficientNetLite`](super::EfficientNetLite). It expands its
+/// A block of a [`MobileNetV2`] or an [`EfficientNetLite`](crate::EfficientNetLite). It expands its
 /// input to more features, convolves each of them by itself, and projects the result to few
 /// features, without an activation. If input and result have the same shape, the block has a
 /// residual connection.

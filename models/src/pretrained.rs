@@ -1,6 +1,6 @@
 //! Loading and saving of weights by their published names.
 
-use super::adapters::{Adapters, Slot};
+use crate::adapters::{Adapters, Slot};
 use ramie_core::files::{self, WithHelp};
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree, concatenate, eval_shape, make_jaxpr, tree};

@@ -1,7 +1,7 @@
 //! An LSTM that recognizes speakers.
 
-use super::bert::unit;
-use super::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
+use crate::bert::unit;
+use crate::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
 use ramie_core::{Array, concatenate};
 use ramie_nn::{Linear, Module, OptimizedLSTMCell, Param, RNN, Rngs};
 use std::path::Path;

@@ -1,15 +1,15 @@
 //! The configuration of Llama.
 
-use super::activation;
-use super::llama_family::LlamaFamily;
-use super::pretrained::{PretrainedError, read_config, unsupported};
+use super::family::LlamaFamily;
+use crate::activation;
+use crate::pretrained::{PretrainedError, read_config, unsupported};
 use ramie_core::DType;
 use ramie_nn::{AttentionFn, RotaryEmbedding, RotaryScaling};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Options of [`Llama`](super::Llama) under their published names. Defaults to those of the
+/// Options of [`Llama`](crate::Llama) under their published names. Defaults to those of the
 /// family [`Llama`](LlamaFamily::Llama).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -60,7 +60,7 @@ pub struct LlamaConfig {
     /// The dtype of the parameters. Defaults to `f32`.
     pub param_dtype: DType,
     /// Other entries of the file, such as the ids of tokens, which are saved again.
-    pub(super) others: BTreeMap<String, serde_json::Value>,
+    pub(crate) others: BTreeMap<String, serde_json::Value>,
 }
 
 impl Default for LlamaConfig {
@@ -120,7 +120,7 @@ impl LlamaConfig {
 
 /// The fields of a published file. Missing fields have the defaults of the family.
 #[derive(Serialize, Deserialize)]
-pub(super) struct File {
+pub(crate) struct File {
     // The entry is written with that of the class.
     #[serde(skip_serializing)]
     model_type: Option<String>,
@@ -276,7 +276,7 @@ impl LlamaConfig {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or if it describes a variant that
-    /// [`Llama`](super::Llama) does not support.
+    /// [`Llama`](crate::Llama) does not support.
     pub fn from_json(path: impl AsRef<Path>) -> Result<LlamaConfig, PretrainedError> {
         let path = path.as_ref();
         let mut file: File = read_config(path)?;
@@ -329,7 +329,7 @@ impl LlamaConfig {
     }
 
     /// Returns the fields of a published file.
-    pub(super) fn to_file(&self) -> File {
+    pub(crate) fn to_file(&self) -> File {
         let rope = Rope::of(self.rope_theta, self.rope_scaling);
         let has_window = self.model_type != LlamaFamily::Llama;
         File {
@@ -359,14 +359,14 @@ impl LlamaConfig {
     }
 
     /// Returns the size of a head.
-    pub(super) fn head_size(&self) -> usize {
+    pub(crate) fn head_size(&self) -> usize {
         self.head_dim
             .unwrap_or(self.hidden_size / self.num_attention_heads.max(1))
     }
 
     /// Returns the rotary embedding of queries and keys.
     #[track_caller]
-    pub(super) fn rotary(&self) -> RotaryEmbedding {
+    pub(crate) fn rotary(&self) -> RotaryEmbedding {
         let rotary = RotaryEmbedding::new(self.head_size()).base(self.rope_theta);
         match self.rope_scaling {
             None => rotary,
@@ -375,7 +375,7 @@ impl LlamaConfig {
     }
 
     /// Returns the dtype of the computation.
-    pub(super) fn computed(&self) -> DType {
+    pub(crate) fn computed(&self) -> DType {
         self.compute_dtype.unwrap_or(self.param_dtype)
     }
 }

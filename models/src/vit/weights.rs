@@ -1,10 +1,10 @@
 //! Published checkpoints of vision transformers.
 
-use super::pretrained::{
+use crate::pretrained::{
     PretrainedError, Weights, described, expect_saveable, loaded, save, weights_in,
     without_parameters,
 };
-use super::{Vit, VitConfig, VitEmbeddings, VitFamily};
+use crate::{Vit, VitConfig, VitEmbeddings, VitFamily};
 use ramie_nn::Rngs;
 use std::path::Path;
 
@@ -92,7 +92,7 @@ impl Vit {
     }
 
     /// Exchanges all parameters, or all adapters, with tensors of their published names.
-    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    pub(crate) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         if self.classifier.is_some() {
             w.below(self.prefix());
         }

@@ -1,14 +1,14 @@
 //! Options of vision transformers.
 
-use super::activation;
-use super::pretrained::{PretrainedError, read_config, unsupported};
+use crate::activation;
+use crate::pretrained::{PretrainedError, read_config, unsupported};
 use ramie_core::DType;
 use ramie_nn::AttentionFn;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The family of a [`Vit`](super::Vit), which determines the names of its weights.
+/// The family of a [`Vit`](crate::Vit), which determines the names of its weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -20,7 +20,7 @@ pub enum VitFamily {
     Dinov2,
 }
 
-/// Options of a [`Vit`](super::Vit) under their published names. Defaults to those of the base model of the family
+/// Options of a [`Vit`](crate::Vit) under their published names. Defaults to those of the base model of the family
 /// [`Vit`](VitFamily::Vit), with 86 million parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -58,11 +58,11 @@ pub struct VitConfig {
     /// Standard deviation of the initial weights.
     pub initializer_range: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) mlp_ratio: Option<f64>,
+    pub(crate) mlp_ratio: Option<f64>,
     /// Rate of examples that skip a block in training. This model has no such dropout.
-    pub(super) drop_path_rate: f64,
+    pub(crate) drop_path_rate: f64,
     /// Whether MLPs are gated. This model's are not.
-    pub(super) use_swiglu_ffn: bool,
+    pub(crate) use_swiglu_ffn: bool,
     /// The attention function of the blocks. Blockwise attention does not support dropout: it
     /// requires an `attention_probs_dropout_prob` of 0.
     #[serde(skip)]
@@ -71,11 +71,11 @@ pub struct VitConfig {
     #[serde(skip)]
     pub compute_dtype: Option<DType>,
     /// The dtype of the parameters. Defaults to `f32`.
-    #[serde(skip, default = "super::pretrained::f32")]
+    #[serde(skip, default = "crate::pretrained::f32")]
     pub param_dtype: DType,
     /// Other entries of the file, such as the names of classes, which are saved again.
     #[serde(flatten)]
-    pub(super) others: BTreeMap<String, serde_json::Value>,
+    pub(crate) others: BTreeMap<String, serde_json::Value>,
 }
 
 impl Default for VitConfig {
@@ -112,7 +112,7 @@ impl VitConfig {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or if it describes a variant that
-    /// [`Vit`](super::Vit) does not support.
+    /// [`Vit`](crate::Vit) does not support.
     pub fn from_json(path: impl AsRef<Path>) -> Result<VitConfig, PretrainedError> {
         let path = path.as_ref();
         let mut config: VitConfig = read_config(path)?;

@@ -1,7 +1,7 @@
 //! Models in GGUF files.
 
-use super::pretrained::{PretrainedError, Weights, loaded, unsupported};
-use super::{Llama, LlamaConfig, LlamaFamily};
+use crate::pretrained::{PretrainedError, Weights, loaded, unsupported};
+use crate::{Llama, LlamaConfig, LlamaFamily};
 use ramie_checkpoint::gguf::{GgufFile, Tensor, Value};
 use ramie_core::Array;
 use ramie_nn::{Rngs, RotaryScaling};

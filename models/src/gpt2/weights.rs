@@ -1,10 +1,10 @@
 //! Published checkpoints of GPT-2.
 
-use super::pretrained::{
+use crate::pretrained::{
     PretrainedError, Weights, described, expect_saveable, loaded, read_config, save, unsupported,
     weights_in, without_parameters,
 };
-use super::{Gpt2, Gpt2Config, activation};
+use crate::{Gpt2, Gpt2Config, activation};
 use ramie_nn::Rngs;
 use std::path::Path;
 
@@ -106,7 +106,7 @@ impl Gpt2 {
     }
 
     /// Exchanges all parameters, or all adapters, with tensors of their published names.
-    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    pub(crate) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         w.below("transformer.");
         w.variable("wte.weight", &mut self.wte.embedding)?;
         w.variable("wpe.weight", &mut self.wpe.embedding)?;

@@ -4,16 +4,16 @@ use ramie_core::Array;
 use std::ops::ControlFlow;
 
 /// Receives the index of a prompt and its next token. Returns whether the text goes on.
-pub(super) type OnToken<'a> = &'a mut dyn FnMut(usize, i32) -> ControlFlow<()>;
+pub(crate) type OnToken<'a> = &'a mut dyn FnMut(usize, i32) -> ControlFlow<()>;
 
 /// The sequences of tokens that end a text.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stops(Vec<Vec<i32>>);
+pub(crate) struct Stops(Vec<Vec<i32>>);
 
 impl Stops {
     /// Adds a sequence.
     #[track_caller]
-    pub(super) fn add(&mut self, class: &str, sequence: &[i32]) {
+    pub(crate) fn add(&mut self, class: &str, sequence: &[i32]) {
         assert!(
             !sequence.is_empty(),
             "{class}: a stop sequence is empty\n  help: pass one or more tokens, such as those of \
@@ -22,18 +22,18 @@ impl Stops {
         self.0.push(sequence.to_vec());
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns whether the new tokens of a text end with one of the sequences.
-    pub(super) fn end(&self, tokens: &[i32]) -> bool {
+    pub(crate) fn end(&self, tokens: &[i32]) -> bool {
         self.0.iter().any(|sequence| tokens.ends_with(sequence))
     }
 }
 
 /// The new tokens of several texts.
-pub(super) struct Texts<'a> {
+pub(crate) struct Texts<'a> {
     rows: Vec<Row>,
     stops: &'a Stops,
     on_token: Option<OnToken<'a>>,
@@ -46,7 +46,7 @@ struct Row {
 }
 
 impl<'a> Texts<'a> {
-    pub(super) fn new(count: usize, stops: &'a Stops, on_token: Option<OnToken<'a>>) -> Texts<'a> {
+    pub(crate) fn new(count: usize, stops: &'a Stops, on_token: Option<OnToken<'a>>) -> Texts<'a> {
         Texts {
             rows: vec![Row::default(); count],
             stops,
@@ -56,13 +56,13 @@ impl<'a> Texts<'a> {
 
     /// Returns whether texts can end before the maximum number of tokens, or are streamed: then
     /// each step is added before the next one.
-    pub(super) fn are_watched(&self) -> bool {
+    pub(crate) fn are_watched(&self) -> bool {
         self.on_token.is_some() || !self.stops.is_empty()
     }
 
     /// Adds the next tokens, `[count]` each, to the texts that have not ended. Returns whether
     /// all have ended.
-    pub(super) fn add(&mut self, steps: impl IntoIterator<Item = Array>) -> bool {
+    pub(crate) fn add(&mut self, steps: impl IntoIterator<Item = Array>) -> bool {
         for next in steps {
             for (i, (row, token)) in self.rows.iter_mut().zip(next.to_vec::<i32>()).enumerate() {
                 if row.has_ended {
@@ -77,7 +77,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Returns the new tokens of each text.
-    pub(super) fn into_tokens(self) -> Vec<Vec<i32>> {
+    pub(crate) fn into_tokens(self) -> Vec<Vec<i32>> {
         self.rows.into_iter().map(|row| row.tokens).collect()
     }
 }

@@ -1,9 +1,14 @@
 //! Vision transformers.
 
-use super::activation::{self, Activation};
-use super::layers::Layers;
-use super::vit_config::{VitConfig, VitFamily};
-use super::vit_positions;
+mod config;
+mod positions;
+mod weights;
+
+pub use config::{VitConfig, VitFamily};
+
+use crate::activation::{self, Activation};
+use crate::layers::Layers;
+
 use ramie_core::{Array, DType, concatenate, where_};
 use ramie_nn::{
     AttentionInputs, Conv, Dropout, LayerNorm, Linear, Module, MultiHeadAttention, Param, Rngs,
@@ -165,7 +170,7 @@ impl VitEmbeddings {
         let class = self.cls_token.astype(x.dtype());
         let class = class.broadcast_to(&[batch, 1, features]);
         let x = concatenate(&[class, x], 1);
-        let positions = vit_positions::resized(&self.position_embeddings, grid);
+        let positions = positions::resized(&self.position_embeddings, grid);
         self.dropout.forward(&(&x + positions.astype(x.dtype())))
     }
 
@@ -258,7 +263,7 @@ impl Vit {
     }
 
     /// Returns a classifier, whose weights must then be set.
-    pub(super) fn new_classifier(&self, classes: usize) -> Linear {
+    pub(crate) fn new_classifier(&self, classes: usize) -> Linear {
         let features = self.embeddings.cls_token.size();
         let inputs = match self.family {
             VitFamily::Vit => features,

@@ -4,7 +4,7 @@ use ramie_core::{Array, DType};
 use ramie_nn::{AttentionInputs, MultiHeadAttention};
 
 /// The positions of the next tokens in their sequences, and the mask of padding: what a
-/// [`LanguageModel`](super::LanguageModel) passes to its attention layers.
+/// [`LanguageModel`](crate::LanguageModel) passes to its attention layers.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};

@@ -2,7 +2,7 @@
 
 use super::language_model::expect_tokens;
 use super::stops::{OnToken, Stops, Texts};
-use super::{LanguageModel, Sampling};
+use crate::{LanguageModel, Sampling};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, concatenate, jit};
 use ramie_nn::{Tree, known_range};
@@ -187,7 +187,7 @@ impl<M: LanguageModel> Generator<M> {
 
     /// Like [`generate_prompts`](Generator::generate_prompts), and calls a function with the index
     /// of a prompt and its next token as soon as it is known. `ControlFlow::Break` ends the text
-    /// of this prompt. [`Decoding`](super::Decoding) streams a single text.
+    /// of this prompt. [`Decoding`](crate::Decoding) streams a single text.
     ///
     /// ```no_run
     /// use ramie_core::random;

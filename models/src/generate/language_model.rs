@@ -18,7 +18,7 @@ pub trait LanguageModel: Module + Clone {
     /// Like [`logits`](LanguageModel::logits), for sequences of different lengths with padding
     /// before the first token. `padding`, integers `[batch]`, is the number of padding tokens of
     /// each sequence, the same in each call while decoding. No token attends to padding, and
-    /// positions count from the first token after it, as [`Places`](super::Places) computes them.
+    /// positions count from the first token after it, as [`Places`](crate::Places) computes them.
     ///
     /// # Panics
     /// Panics as [`logits`](LanguageModel::logits) does.
@@ -65,7 +65,7 @@ pub trait LanguageModel: Module + Clone {
 
 /// Panics if a token is not in the vocabulary.
 #[track_caller]
-pub(super) fn expect_tokens(
+pub(crate) fn expect_tokens(
     class: &str,
     tokens: impl IntoIterator<Item = i128>,
     vocabulary: usize,

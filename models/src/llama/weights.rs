@@ -1,10 +1,10 @@
 //! Published checkpoints of Llama.
 
-use super::pretrained::{
+use crate::pretrained::{
     PretrainedError, Weights, described, expect_saveable, loaded, save, weights_in,
     without_parameters,
 };
-use super::{Llama, LlamaConfig};
+use crate::{Llama, LlamaConfig};
 use ramie_nn::{RMSNorm, Rngs};
 use std::path::Path;
 
@@ -35,7 +35,7 @@ impl Llama {
     }
 
     /// Replaces all weights by tensors with published names.
-    pub(super) fn take_weights(&mut self, mut weights: Weights) -> Result<(), PretrainedError> {
+    pub(crate) fn take_weights(&mut self, mut weights: Weights) -> Result<(), PretrainedError> {
         self.exchange(&mut weights)?;
         let tied = self.lm_head.is_none();
         // Frequencies saved by older programs, and an output layer that repeats the tied
@@ -72,7 +72,7 @@ impl Llama {
     }
 
     /// Exchanges all parameters, or all adapters, with tensors of their published names.
-    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    pub(crate) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         w.below("model.");
         w.variable("embed_tokens.weight", &mut self.embed_tokens.embedding)?;
         for (i, layer) in self.layers.iter_mut().enumerate() {

@@ -1,10 +1,10 @@
 //! Published checkpoints of Whisper.
 
-use super::pretrained::{
+use crate::pretrained::{
     PretrainedError, Weights, described, expect_saveable, loaded, save, weights_in,
     without_parameters,
 };
-use super::{Whisper, WhisperBlock, WhisperConfig};
+use crate::{Whisper, WhisperBlock, WhisperConfig};
 use ramie_nn::{MultiHeadAttention, Rngs};
 use std::path::Path;
 
@@ -63,7 +63,7 @@ impl Whisper {
     }
 
     /// Exchanges all parameters, or all adapters, with tensors of their published names.
-    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    pub(crate) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         w.below("model.");
         let encoder = &mut self.encoder;
         w.conv("encoder.conv1", &mut encoder.conv1)?;

@@ -1,9 +1,10 @@
 //! GPT-2 language models.
 
-use super::LanguageModel;
-use super::activation::{self, Activation};
-use super::layers::Layers;
-use super::places::Places;
+mod weights;
+
+use crate::activation::{self, Activation};
+use crate::layers::Layers;
+use crate::{LanguageModel, Places};
 use ramie_core::{Array, DType};
 use ramie_nn::{
     AttentionFn, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention, Rngs, init,
@@ -43,11 +44,11 @@ pub struct Gpt2Config {
     pub initializer_range: f64,
     /// Whether attention logits are divided by the square root of the head size. This model
     /// always does.
-    pub(super) scale_attn_weights: bool,
+    pub(crate) scale_attn_weights: bool,
     /// Whether attention logits are divided by the index of the layer. This model never does.
-    pub(super) scale_attn_by_inverse_layer_idx: bool,
+    pub(crate) scale_attn_by_inverse_layer_idx: bool,
     /// Whether blocks have cross attention. This model has none.
-    pub(super) add_cross_attention: bool,
+    pub(crate) add_cross_attention: bool,
     /// The attention function of the blocks. Blockwise attention does not support dropout: it
     /// requires an `attn_pdrop` of 0.
     #[serde(skip)]
@@ -56,11 +57,11 @@ pub struct Gpt2Config {
     #[serde(skip)]
     pub compute_dtype: Option<DType>,
     /// The dtype of the parameters. Defaults to `f32`.
-    #[serde(skip, default = "super::pretrained::f32")]
+    #[serde(skip, default = "crate::pretrained::f32")]
     pub param_dtype: DType,
     /// Other entries of the file, such as the ids of tokens, which are saved again.
     #[serde(flatten)]
-    pub(super) others: BTreeMap<String, serde_json::Value>,
+    pub(crate) others: BTreeMap<String, serde_json::Value>,
 }
 
 impl Default for Gpt2Config {

@@ -7,7 +7,7 @@ const A: f64 = -0.75;
 
 /// Returns the embeddings of the class and of `height` × `width` patches, `[1, 1 + patches, features]`.
 /// Those of another number of patches, which form a square, are interpolated bicubically.
-pub(super) fn resized(positions: &Array, [height, width]: [usize; 2]) -> Array {
+pub(crate) fn resized(positions: &Array, [height, width]: [usize; 2]) -> Array {
     let (count, features) = (positions.shape()[1], positions.shape()[2]);
     let side = (count - 1).isqrt();
     if [height, width] == [side, side] {

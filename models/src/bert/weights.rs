@@ -1,10 +1,10 @@
 //! Published checkpoints of BERT.
 
-use super::pretrained::{
+use crate::pretrained::{
     PretrainedError, Weights, described, expect_saveable, loaded, read_config, save, unsupported,
     weights_in, without_parameters,
 };
-use super::{Bert, BertConfig, BertEmbeddings, activation};
+use crate::{Bert, BertConfig, BertEmbeddings, activation};
 use ramie_nn::Rngs;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ impl BertConfig {
     }
 
     /// Returns an error if the configuration at a path is not supported.
-    pub(super) fn check(&self, path: &Path) -> Result<(), PretrainedError> {
+    pub(crate) fn check(&self, path: &Path) -> Result<(), PretrainedError> {
         let positions = &self.position_embedding_type;
         if positions != "absolute" {
             return Err(unsupported(path, "position_embedding_type", positions));
@@ -100,7 +100,7 @@ impl Bert {
     }
 
     /// Exchanges all parameters, or all adapters, with tensors of their published names.
-    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    pub(crate) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         self.embeddings.exchange(w)?;
         for (i, block) in self.layers.iter_mut().enumerate() {
             let at = |name: &str| format!("encoder.layer.{i}.{name}");
@@ -123,7 +123,7 @@ impl Bert {
 
 impl BertEmbeddings {
     /// Exchanges all parameters with tensors of their published names.
-    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+    pub(crate) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         for (name, layer) in [
             ("word", &mut self.word_embeddings),
             ("position", &mut self.position_embeddings),

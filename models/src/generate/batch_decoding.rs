@@ -2,7 +2,7 @@
 
 use super::language_model::expect_tokens;
 use super::sampling::{Method, TextSampling};
-use super::{LanguageModel, Sampling};
+use crate::{LanguageModel, Sampling};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, jit, stack, vmap};
 use ramie_nn::nnx::{self, of_type};
@@ -158,7 +158,7 @@ impl<M: LanguageModel> BatchDecoding<M> {
     }
 
     /// Starts a sequence with a prompt. Returns its slot. The key is for random choices, which depend
-    /// on it and on the length of the sequence, as those of [`Decoding`](super::Decoding) do.
+    /// on it and on the length of the sequence, as those of [`Decoding`](crate::Decoding) do.
     ///
     /// # Panics
     /// Panics if no slot is free, if the prompt is empty, too long or has tokens that are not in the

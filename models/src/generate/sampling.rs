@@ -143,7 +143,7 @@ impl Sampling {
     }
 
     /// Returns `true` if the choice depends on the previous tokens.
-    pub(super) fn penalizes(&self) -> bool {
+    pub(crate) fn penalizes(&self) -> bool {
         self.repetition_penalty.is_some()
     }
 
@@ -238,7 +238,7 @@ fn at_least(logits: &Array, least: &Array) -> Array {
 /// The sampling of several texts, each with its own options: arrays, so that one program serves all
 /// options of the same method.
 #[derive(Clone, Tree)]
-pub(super) struct TextSampling {
+pub(crate) struct TextSampling {
     #[tree(fixed)]
     method: Method,
     /// `f32[texts, 1]`; 0 for the most likely token.
@@ -253,7 +253,7 @@ pub(super) struct TextSampling {
 
 /// The choice of tokens that a program for all texts computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Method {
+pub(crate) enum Method {
     Greedy,
     Random,
     /// Random among tokens that a sort selects.
@@ -263,12 +263,12 @@ pub(super) enum Method {
 fixed_tree!(Method);
 
 impl Method {
-    pub(super) const ALL: [Method; 3] = [Method::Greedy, Method::Random, Method::Sorted];
+    pub(crate) const ALL: [Method; 3] = [Method::Greedy, Method::Random, Method::Sorted];
 }
 
 impl TextSampling {
     /// Collects the options of texts; `None` for a text whose token is not used.
-    pub(super) fn of(texts: &[Option<&Sampling>]) -> TextSampling {
+    pub(crate) fn of(texts: &[Option<&Sampling>]) -> TextSampling {
         let any = |f: fn(&Sampling) -> bool| texts.iter().flatten().any(|s| f(s));
         let method = match () {
             _ if any(|s| s.top_k.is_some() || s.top_p.is_some()) => Method::Sorted,
@@ -295,13 +295,13 @@ impl TextSampling {
     }
 
     /// Replaces the method, to compile its program.
-    pub(super) fn with_method(self, method: Method) -> TextSampling {
+    pub(crate) fn with_method(self, method: Method) -> TextSampling {
         TextSampling { method, ..self }
     }
 
     /// Chooses the token of each text, `i32[texts]`, from logits `[texts, vocabulary]` with an array
     /// of keys. It is the token that [`Sampling::choose`] would choose for the text alone.
-    pub(super) fn choose(&self, keys: Key, logits: &Array) -> Array {
+    pub(crate) fn choose(&self, keys: Key, logits: &Array) -> Array {
         let greedy = logits.argmax(-1).astype(DType::I32);
         if self.method == Method::Greedy {
             return greedy;

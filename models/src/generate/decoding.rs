@@ -2,7 +2,7 @@
 
 use super::language_model::expect_tokens;
 use super::stops::Stops;
-use super::{LanguageModel, Sampling};
+use crate::{LanguageModel, Sampling};
 use ramie_core::random::Key;
 use ramie_core::{Array, jit};
 use std::fmt;

@@ -1,14 +1,14 @@
 //! Options of Whisper.
 
-use super::activation;
-use super::pretrained::{PretrainedError, read_config, unsupported};
+use crate::activation;
+use crate::pretrained::{PretrainedError, read_config, unsupported};
 use ramie_core::DType;
 use ramie_nn::AttentionFn;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Options of a [`Whisper`](super::Whisper) model under their published names. Defaults to those of
+/// Options of a [`Whisper`](crate::Whisper) model under their published names. Defaults to those of
 /// the tiny model with 39 million parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -45,9 +45,9 @@ pub struct WhisperConfig {
     /// Standard deviation of the initial weights.
     pub init_std: f64,
     /// Dropout rate of the hidden features of the MLPs. This model has no such dropout.
-    pub(super) activation_dropout: f64,
+    pub(crate) activation_dropout: f64,
     /// Whether embeddings are multiplied by the square root of their size. This model's never are.
-    pub(super) scale_embedding: bool,
+    pub(crate) scale_embedding: bool,
     /// The attention function of the blocks. Blockwise attention does not support dropout: it
     /// requires an `attention_dropout` of 0.
     #[serde(skip)]
@@ -56,11 +56,11 @@ pub struct WhisperConfig {
     #[serde(skip)]
     pub compute_dtype: Option<DType>,
     /// The dtype of the parameters. Defaults to `f32`.
-    #[serde(skip, default = "super::pretrained::f32")]
+    #[serde(skip, default = "crate::pretrained::f32")]
     pub param_dtype: DType,
     /// Other entries of the file, such as the ids of tokens, which are saved again.
     #[serde(flatten)]
-    pub(super) others: BTreeMap<String, serde_json::Value>,
+    pub(crate) others: BTreeMap<String, serde_json::Value>,
 }
 
 impl Default for WhisperConfig {
@@ -96,7 +96,7 @@ impl WhisperConfig {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or if it describes a variant that
-    /// [`Whisper`](super::Whisper) does not support.
+    /// [`Whisper`](crate::Whisper) does not support.
     pub fn from_json(path: impl AsRef<Path>) -> Result<WhisperConfig, PretrainedError> {
         let path = path.as_ref();
         let config: WhisperConfig = read_config(path)?;

@@ -1,8 +1,8 @@
 //! The families of models that `Llama` computes.
 
-use super::LlamaConfig;
+use crate::LlamaConfig;
 
-/// The family of a [`Llama`](super::Llama), which determines the options that it has.
+/// The family of a [`Llama`](crate::Llama), which determines the options that it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LlamaFamily {
@@ -27,13 +27,13 @@ const NAMES: [(LlamaFamily, &str, &str); 4] = [
 
 impl LlamaFamily {
     /// Returns the family with this name in published files.
-    pub(super) fn named(name: &str) -> Option<LlamaFamily> {
+    pub(crate) fn named(name: &str) -> Option<LlamaFamily> {
         let found = NAMES.iter().find(|(_, other, _)| *other == name);
         found.map(|(family, ..)| *family)
     }
 
     /// Returns the name and the class in published files.
-    pub(super) fn published(self) -> (&'static str, &'static str) {
+    pub(crate) fn published(self) -> (&'static str, &'static str) {
         let found = NAMES.iter().find(|(family, ..)| *family == self);
         let (_, name, class) = found.expect("all families have names");
         (name, class)
@@ -42,7 +42,7 @@ impl LlamaFamily {
 
 impl LlamaConfig {
     /// Returns the name and the value of an option that the family does not support, if any.
-    pub(super) fn unsupported(&self) -> Option<(&'static str, String)> {
+    pub(crate) fn unsupported(&self) -> Option<(&'static str, String)> {
         let family = self.model_type;
         let biases = match family {
             LlamaFamily::Llama | LlamaFamily::Qwen3 => self.attention_bias,

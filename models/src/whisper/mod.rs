@@ -1,10 +1,13 @@
 //! Whisper, a model that transcribes speech.
 
-use super::LanguageModel;
-use super::activation::{self, Activation};
-use super::layers::Layers;
-use super::places::Places;
-use super::whisper_config::WhisperConfig;
+mod config;
+mod weights;
+
+pub use config::WhisperConfig;
+
+use crate::activation::{self, Activation};
+use crate::layers::Layers;
+use crate::{LanguageModel, Places};
 use ramie_core::{Array, DType, concatenate};
 use ramie_nn::{
     AttentionInputs, AttentionOptions, Cache, Conv, Dropout, Embed, LayerNorm, Linear, Module,
@@ -16,7 +19,7 @@ use ramie_nn::{
 ///
 /// [`from_pretrained`](Whisper::from_pretrained) loads published checkpoints. The features of sound
 /// are those of `ramie_data::audio::WhisperFeatures`. The decoder is a
-/// [`LanguageModel`](super::LanguageModel) that continues the tokens of a language and a task:
+/// [`LanguageModel`](crate::LanguageModel) that continues the tokens of a language and a task:
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, jit, random};
@@ -62,7 +65,7 @@ pub struct WhisperEncoder {
     pub activation: Activation,
 }
 
-/// The decoder of text, a [`LanguageModel`](super::LanguageModel) after
+/// The decoder of text, a [`LanguageModel`](crate::LanguageModel) after
 /// [`listen`](WhisperDecoder::listen). Its output layer shares the weights of the embedding.
 #[derive(Clone, Debug, Module)]
 pub struct WhisperDecoder {
@@ -260,7 +263,7 @@ impl WhisperEncoder {
 
 impl WhisperDecoder {
     /// Caches the keys and values of encoded sound, `[batch, length, features]`, which later calls
-    /// of [`logits`](super::LanguageModel::logits) transcribe.
+    /// of [`logits`](crate::LanguageModel::logits) transcribe.
     ///
     /// # Panics
     /// Panics if the sound has another number of features.

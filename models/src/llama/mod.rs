@@ -1,10 +1,15 @@
 //! Llama language models, and others of their form.
 
-use super::LanguageModel;
-use super::activation::{self, Activation};
-use super::llama_config::LlamaConfig;
-use super::llama_family::LlamaFamily;
-use super::places::Places;
+mod config;
+mod family;
+mod gguf;
+mod weights;
+
+pub use config::LlamaConfig;
+pub use family::LlamaFamily;
+
+use crate::activation::{self, Activation};
+use crate::{LanguageModel, Places};
 use ramie_core::Array;
 use ramie_nn::{Embed, Linear, Module, MultiHeadAttention, QkNorm, RMSNorm, Rngs, init};
 

@@ -1,7 +1,9 @@
 //! BERT encoders.
 
-use super::activation::{self, Activation};
-use super::layers::Layers;
+mod weights;
+
+use crate::activation::{self, Activation};
+use crate::layers::Layers;
 use ramie_core::{Array, DType, Reduction, where_};
 use ramie_nn::{
     AttentionFn, AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention,
@@ -41,9 +43,9 @@ pub struct BertConfig {
     /// Standard deviation of the initial weights.
     pub initializer_range: f64,
     /// Representation of positions. This model has an embedding per position.
-    pub(super) position_embedding_type: String,
+    pub(crate) position_embedding_type: String,
     /// Whether attention is causal. This model's never is.
-    pub(super) is_decoder: bool,
+    pub(crate) is_decoder: bool,
     /// The attention function of the blocks. Blockwise attention does not support dropout: it
     /// requires an `attention_probs_dropout_prob` of 0.
     #[serde(skip)]
@@ -52,11 +54,11 @@ pub struct BertConfig {
     #[serde(skip)]
     pub compute_dtype: Option<DType>,
     /// The dtype of the parameters. Defaults to `f32`.
-    #[serde(skip, default = "super::pretrained::f32")]
+    #[serde(skip, default = "crate::pretrained::f32")]
     pub param_dtype: DType,
     /// Other entries of the file, such as the ids of tokens, which are saved again.
     #[serde(flatten)]
-    pub(super) others: BTreeMap<String, serde_json::Value>,
+    pub(crate) others: BTreeMap<String, serde_json::Value>,
 }
 
 impl Default for BertConfig {
@@ -149,7 +151,7 @@ pub struct BertBlock {
 }
 
 impl BertConfig {
-    pub(super) fn layers(&self) -> Layers {
+    pub(crate) fn layers(&self) -> Layers {
         Layers {
             features: self.hidden_size,
             epsilon: self.layer_norm_eps,
@@ -162,14 +164,14 @@ impl BertConfig {
     }
 
     #[track_caller]
-    pub(super) fn activation(&self) -> Activation {
+    pub(crate) fn activation(&self) -> Activation {
         activation::named("BertConfig", &self.hidden_act)
     }
 }
 
 impl BertEmbeddings {
     #[track_caller]
-    pub(super) fn new(config: &BertConfig, rngs: &mut Rngs) -> BertEmbeddings {
+    pub(crate) fn new(config: &BertConfig, rngs: &mut Rngs) -> BertEmbeddings {
         let layers = config.layers();
         let embed = |count, rngs: &mut Rngs| layers.embed(count, layers.weights(), rngs);
         BertEmbeddings {
@@ -183,7 +185,7 @@ impl BertEmbeddings {
 
     /// Checks the arguments of a model: `mask` and `segments` have the shape of the tokens.
     #[track_caller]
-    pub(super) fn check(&self, model: &str, tokens: &Array, mask: &Array, segments: &Array) {
+    pub(crate) fn check(&self, model: &str, tokens: &Array, mask: &Array, segments: &Array) {
         let room = self.position_embeddings.embedding.shape()[0];
         assert!(
             tokens.ndim() == 2 && tokens.shape()[1] <= room,
@@ -203,7 +205,7 @@ impl BertEmbeddings {
     }
 
     #[track_caller]
-    pub(super) fn forward(&mut self, tokens: &Array, segments: &Array) -> Array {
+    pub(crate) fn forward(&mut self, tokens: &Array, segments: &Array) -> Array {
         let positions = Array::arange(tokens.shape()[1]).astype(DType::I32);
         let x = self.word_embeddings.forward(tokens)
             + self.position_embeddings.forward(&positions)
@@ -214,7 +216,7 @@ impl BertEmbeddings {
 
 impl BertBlock {
     #[track_caller]
-    pub(super) fn new(config: &BertConfig, rngs: &mut Rngs) -> BertBlock {
+    pub(crate) fn new(config: &BertConfig, rngs: &mut Rngs) -> BertBlock {
         let (features, inner) = (config.hidden_size, config.intermediate_size);
         let layers = config.layers();
         BertBlock {
@@ -229,7 +231,7 @@ impl BertBlock {
     }
 
     #[track_caller]
-    pub(super) fn forward(&mut self, x: &Array, mask: &Array) -> Array {
+    pub(crate) fn forward(&mut self, x: &Array, mask: &Array) -> Array {
         let y = self
             .attention
             .forward_with(&AttentionInputs::of(x).mask(mask));
@@ -312,7 +314,7 @@ impl Bert {
 }
 
 /// Divides the vectors along the last axis by their norms. Zeros remain zeros.
-pub(super) fn unit(x: &Array) -> Array {
+pub(crate) fn unit(x: &Array) -> Array {
     let squares = x.square().sum_over(Reduction::over(-1).keepdims());
     // The maximum comes first, because the derivative of the square root is infinite at 0.
     x / squares.maximum(1e-24).sqrt()
@@ -320,7 +322,7 @@ pub(super) fn unit(x: &Array) -> Array {
 
 /// Computes features of each sequence from those of its first token.
 #[track_caller]
-pub(super) fn first_pooling(model: &str, pooler: Option<&Linear>, features: &Array) -> Array {
+pub(crate) fn first_pooling(model: &str, pooler: Option<&Linear>, features: &Array) -> Array {
     let Some(pooler) = pooler else {
         panic!(
             "{model}::pool: the checkpoint of the model has no pooler\n  help: use \
