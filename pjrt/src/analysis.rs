@@ -4,7 +4,8 @@ use crate::error::{Error, ErrorCode, Result, owned_string};
 use crate::sys;
 use crate::unloaded::UnloadedExecutable;
 use crate::value::Value;
-use crate::{cost, hlo};
+use ramie_formats::collectives::{self, Collective};
+use ramie_formats::{cost, hlo};
 
 /// Memory that one run needs on each device, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -112,6 +113,14 @@ impl UnloadedExecutable {
         })
     }
 
+    /// Returns the collective operations of the compiled program, sorted by kind.
+    ///
+    /// # Errors
+    /// Returns the plugin's error, or `Unimplemented` if the program's format is unknown.
+    pub fn collectives(&self) -> Result<Vec<Collective>> {
+        Ok(collectives::of_module(&self.module()?))
+    }
+
     /// Returns the optimized program as text.
     ///
     /// Plugins return the program in a binary form. The text contains the computations and, for
@@ -141,7 +150,7 @@ impl UnloadedExecutable {
 
     /// Returns the optimized program as the plugin stores it: the name of the format, and the
     /// bytes.
-    pub(crate) fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
+    fn optimized_program(&self) -> Result<(String, Vec<u8>)> {
         let mut program = sys::zeroed::<sys::Program>();
         let mut args = sys::zeroed::<sys::ExecutableOptimizedProgram>();
         args.executable = self.raw();
@@ -170,5 +179,102 @@ fn unknown_form(format: &str, code: &[u8], context: &str) -> Error {
             code.len()
         ),
         context: context.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discover::{Platform, find};
+    use crate::{BufferType, Client, ClientOptions, ElementType, Plugin};
+
+    /// Programs, the operands' shape, and what XLA counts: floating-point operations and
+    /// transcendental functions.
+    const PROGRAMS: [(&str, &str, f64, f64); 7] = [
+        ("stablehlo.add %x, %x : !t", "8x16xf32", 128.0, 0.0),
+        ("stablehlo.tanh %x : !t", "8x16xf32", 0.0, 128.0),
+        ("stablehlo.transpose %x, dims = [1, 0] : (!t) -> !t", "16x16xf32", 0.0, 0.0),
+        (
+            "stablehlo.dot_general %x, %x, contracting_dims = [1] x [0] : (!t, !t) -> !t",
+            "64x64xf32",
+            524_288.0,
+            0.0,
+        ),
+        (
+            "stablehlo.while(%a = %x) : !t
+             cond { %c = stablehlo.constant dense<true> : tensor<i1> stablehlo.return %c : tensor<i1> }
+             do { %b = stablehlo.sine %a : !t stablehlo.return %b : !t }",
+            "100xf32",
+            0.0,
+            100.0,
+        ),
+        (
+            "\"stablehlo.reduce_window\"(%x, %zero) <{window_dimensions = array<i64: 3>,
+                padding = dense<1> : tensor<1x2xi64>}> ({
+                ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+                %c = stablehlo.add %a, %b : tensor<f32>
+                stablehlo.return %c : tensor<f32> }) : (!t, tensor<f32>) -> !t",
+            "50xf32",
+            100.0,
+            0.0,
+        ),
+        (
+            "\"stablehlo.sort\"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+                ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+                %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+                stablehlo.return %c : tensor<i1> }) : (!t) -> !t",
+            "1000xf32",
+            10_000.0,
+            0.0,
+        ),
+    ];
+
+    /// On plugins with estimates of their own, both must agree.
+    #[test]
+    fn counts_are_those_of_xla() {
+        let plugin = Plugin::load(find(Some(Platform::Cpu)).unwrap().path).unwrap();
+        let client = Client::new(&plugin, &ClientOptions::new().cpu_device_count(1)).unwrap();
+        for (body, shape, flops, transcendentals) in PROGRAMS {
+            let text = format!(
+                "!t = tensor<{shape}>
+                 func.func @main(%x: !t) -> !t {{
+                 %zero = stablehlo.constant dense<0.0> : tensor<f32>
+                 %y = {body}
+                 return %y : !t }}"
+            );
+            let dims: Vec<i64> = shape.split('x').filter_map(|d| d.parse().ok()).collect();
+            let input = BufferType::new(ElementType::F32, &dims);
+            let program = client
+                .compile(&text, &Default::default(), &[input], &[])
+                .unwrap();
+            let program = program.unloaded();
+            let counted = cost::of_module(&program.module().unwrap());
+            assert_eq!(
+                (counted.flops, counted.transcendentals),
+                (flops, transcendentals),
+                "{body}"
+            );
+            assert!(
+                counted.bytes >= 8.0 * dims.iter().product::<i64>() as f64,
+                "{body}"
+            );
+            let costs = program.cost_analysis().unwrap();
+            let value = |name| {
+                let cost = costs.iter().find(|(n, _)| n == name);
+                cost.map_or(0.0, |(_, v)| {
+                    if let Value::F32(v) = v {
+                        f64::from(*v)
+                    } else {
+                        f64::NAN
+                    }
+                })
+            };
+            let own = (value("flops"), value("transcendentals"));
+            assert_eq!(own, (flops, transcendentals), "{body}: {costs:?}");
+            println!(
+                "{} {counted:?} {costs:?}",
+                program.optimized_text().unwrap()
+            );
+        }
     }
 }

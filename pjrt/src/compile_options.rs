@@ -1,7 +1,7 @@
 //! Compile options, in the encoding that every plugin reads.
 
 use crate::error::{Error, Result};
-use crate::proto::Writer;
+use ramie_formats::proto::Writer;
 
 /// Options for compiling a program and distributing it over devices.
 ///

@@ -2,8 +2,8 @@
 
 use crate::Plugin;
 use crate::error::{Error, ErrorCode, Result, borrowed, owned_string};
-use crate::proto::Writer;
 use crate::sys::profiler::*;
+use ramie_formats::proto::Writer;
 use std::fmt;
 use std::ptr::{NonNull, null, null_mut};
 

@@ -2,7 +2,8 @@
 
 mod common;
 use common::*;
-use ramie_pjrt::{CompileOptions, Executable, TileSharding};
+use ramie_formats::tile_sharding::TileSharding;
+use ramie_pjrt::{CompileOptions, Executable};
 
 const PROGRAM: &str = r#"module {
   sdy.mesh @mesh = <["x"=4, "y"=2]>

@@ -3,8 +3,9 @@
 #[path = "../../testing/src/targets.rs"]
 mod targets;
 
+use ramie_formats::collectives::Collective;
 use ramie_pjrt::discover::{self, Platform};
-use ramie_pjrt::{ClientOptions, Collective, CompileOptions, ErrorCode, Plugin, Target, Topology};
+use ramie_pjrt::{ClientOptions, CompileOptions, ErrorCode, Plugin, Target, Topology};
 use targets::installed;
 
 /// Eight devices of each target whose plugin is installed.

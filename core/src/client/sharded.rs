@@ -6,7 +6,8 @@ use crate::program::array::{DeviceArray, Repr};
 use crate::program::lower::{ArgumentAttribute, Partition};
 use crate::types::sharding::{AbstractMesh, Context, Mesh, NamedSharding, PartitionSpec, Sharding};
 use crate::{Array, Aval, Error, Jaxpr, Result};
-use ramie_pjrt::{Buffer, Device, Executable, OptionOverride, TileSharding};
+use ramie_formats::tile_sharding::TileSharding;
+use ramie_pjrt::{Buffer, Device, Executable, OptionOverride};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -16,7 +16,8 @@ use ramie_pjrt::{CompileOptions, MemoryAnalysis, OptionOverride, UnloadedExecuta
 use std::fmt;
 use std::time::Duration;
 
-pub use ramie_pjrt::{Collective, InvalidTarget, Target};
+pub use ramie_formats::collectives::Collective;
+pub use ramie_pjrt::{InvalidTarget, Target};
 
 /// A program compiled for a [`Target`]. Its `Display` output is a report.
 #[derive(Debug)]

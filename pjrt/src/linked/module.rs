@@ -3,11 +3,11 @@
 //!
 //! Field numbers are those of XLA's `HloModuleProto` and the messages in it.
 
-use crate::hlo::element_name;
-use crate::proto::Writer;
 use ramie_cpu::sharding::Sharding;
 use ramie_cpu::text::{self, Attribute, Block, Module, Operation, Type, ValueId};
 use ramie_cpu::{Error, Program, TensorType};
+use ramie_formats::hlo::element_name;
+use ramie_formats::proto::Writer;
 use std::collections::HashMap;
 
 /// The types of tokens and tuples.

@@ -3,9 +3,9 @@
 use super::callback;
 use super::client::client;
 use super::serve::Failure;
-use crate::proto::{Field, fields};
 use crate::sys::{RawClient, RawDevice};
 use ramie_cpu::Options;
+use ramie_formats::proto::{Field, fields};
 
 /// The devices of a program.
 pub(super) struct Placement {

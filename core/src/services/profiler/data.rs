@@ -1,7 +1,7 @@
 //! Reading of trace files.
 
 use crate::{Error, Result};
-use ramie_pjrt::{ProtoField, proto_fields};
+use ramie_formats::proto::{self, Field};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -79,7 +79,7 @@ impl ProfileData {
 
     /// Decodes a serialized `XSpace` message. Returns `None` if it is malformed.
     fn parse(bytes: &[u8]) -> Option<ProfileData> {
-        let fields = proto_fields(bytes)?;
+        let fields = proto::fields(bytes)?;
         let planes = messages(&fields, 1).map(plane);
         Some(ProfileData {
             planes: planes.collect::<Option<_>>()?,
@@ -99,7 +99,7 @@ impl ProfileData {
     }
 }
 
-type Fields<'a> = [(u32, ProtoField<'a>)];
+type Fields<'a> = [(u32, Field<'a>)];
 
 /// Returns the messages in fields of this number.
 fn messages<'a>(fields: &Fields<'a>, number: u32) -> impl Iterator<Item = &'a [u8]> {
@@ -108,34 +108,34 @@ fn messages<'a>(fields: &Fields<'a>, number: u32) -> impl Iterator<Item = &'a [u
 }
 
 /// Returns the last field of this number, as protocol buffers define.
-fn last<'a>(fields: &Fields<'a>, number: u32) -> Option<ProtoField<'a>> {
+fn last<'a>(fields: &Fields<'a>, number: u32) -> Option<Field<'a>> {
     let field = fields.iter().rev().find(|(n, _)| *n == number);
     field.map(|(_, field)| *field)
 }
 
 fn number(fields: &Fields<'_>, field: u32) -> i64 {
-    last(fields, field).map_or(0, ProtoField::int)
+    last(fields, field).map_or(0, Field::int)
 }
 
 fn text(fields: &Fields<'_>, field: u32) -> String {
-    last(fields, field).map_or_else(String::new, ProtoField::text)
+    last(fields, field).map_or_else(String::new, Field::text)
 }
 
 /// Decodes a map from numbers to messages with a name.
 fn names(fields: &Fields<'_>, field: u32) -> Option<HashMap<i64, String>> {
     let entries = messages(fields, field).map(|entry| {
-        let entry = proto_fields(entry)?;
-        let metadata = proto_fields(last(&entry, 2)?.bytes())?;
+        let entry = proto::fields(entry)?;
+        let metadata = proto::fields(last(&entry, 2)?.bytes())?;
         Some((number(&entry, 1), text(&metadata, 2)))
     });
     entries.collect()
 }
 
 fn plane(bytes: &[u8]) -> Option<ProfilePlane> {
-    let fields = proto_fields(bytes)?;
+    let fields = proto::fields(bytes)?;
     let (events, stats) = (names(&fields, 4)?, names(&fields, 5)?);
     let lines = messages(&fields, 3).map(|line| {
-        let line = proto_fields(line)?;
+        let line = proto::fields(line)?;
         let begin = number(&line, 3) as f64;
         let events = messages(&line, 4).map(|e| event(e, begin, &events, &stats));
         Some(ProfileLine {
@@ -156,14 +156,14 @@ fn event(
     stats: &HashMap<i64, String>,
 ) -> Option<ProfileEvent> {
     const PICOSECONDS: f64 = 1000.0;
-    let fields = proto_fields(bytes)?;
+    let fields = proto::fields(bytes)?;
     let stat = |bytes| {
-        let fields = proto_fields(bytes)?;
+        let fields = proto::fields(bytes)?;
         let name = stats.get(&number(&fields, 1)).cloned().unwrap_or_default();
         let (kind, value) = fields.iter().rev().find(|(n, _)| *n != 1)?;
         let value = match (kind, value) {
-            (2, ProtoField::Fixed64(bits)) => f64::from_bits(*bits).to_string(),
-            (3, ProtoField::Int(value)) => value.to_string(),
+            (2, Field::Fixed64(bits)) => f64::from_bits(*bits).to_string(),
+            (3, Field::Int(value)) => value.to_string(),
             // A name that several events share.
             (7, value) => stats.get(&value.int()).cloned().unwrap_or_default(),
             (5 | 6, value) => value.text(),
@@ -182,11 +182,11 @@ fn event(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ramie_pjrt::ProtoWriter;
+    use ramie_formats::proto::Writer;
 
     /// A device's plane with all kinds of values.
     fn space() -> Vec<u8> {
-        let mut space = ProtoWriter::default();
+        let mut space = Writer::default();
         space.message(1, |plane| {
             plane.bytes(2, b"/device:GPU:0");
             for (field, names) in [(4, ["dot", "add"]), (5, ["flops", "dot"])] {

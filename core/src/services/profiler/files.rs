@@ -2,7 +2,7 @@
 
 use crate::base::events::Event;
 use crate::{Error, Result};
-use ramie_pjrt::ProtoWriter;
+use ramie_formats::proto::Writer;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -136,7 +136,7 @@ impl Names {
     }
 
     /// Writes the names as a protobuf map from number to a message of number and name.
-    fn write(&self, field: u32, plane: &mut ProtoWriter) {
+    fn write(&self, field: u32, plane: &mut Writer) {
         for (i, name) in self.0.iter().enumerate() {
             let number = i as u64 + 1;
             plane.message(field, |entry| {
@@ -153,7 +153,7 @@ impl Names {
 /// Returns an `XSpace` with one plane: the threads of this process.
 fn own_space(begin: Duration, events: &[Event], host: &str) -> Vec<u8> {
     let (mut names, mut details) = (Names::default(), Names::default());
-    let mut plane = ProtoWriter::default();
+    let mut plane = Writer::default();
     plane.uint(1, 1);
     plane.bytes(2, b"/host:CPU");
     for (thread, events) in by_thread(events) {
@@ -181,7 +181,7 @@ fn own_space(begin: Duration, events: &[Event], host: &str) -> Vec<u8> {
     }
     names.write(4, &mut plane);
     details.write(5, &mut plane);
-    let mut space = ProtoWriter::default();
+    let mut space = Writer::default();
     space.bytes(1, &plane.0);
     space.bytes(4, host.as_bytes());
     space.0

@@ -1,6 +1,6 @@
 //! The messages of event files, encoded as protocol buffers.
 
-use ramie_pjrt::ProtoWriter;
+use ramie_formats::proto::Writer;
 
 /// The distribution of values (`HistogramProto`).
 #[derive(Debug, PartialEq)]
@@ -52,11 +52,11 @@ fn packed(values: &[f64]) -> Vec<u8> {
 }
 
 /// An event of a step (`Event`).
-pub struct Event(ProtoWriter);
+pub struct Event(Writer);
 
 impl Event {
     fn at(time: f64) -> Event {
-        let mut event = ProtoWriter::default();
+        let mut event = Writer::default();
         event.double(1, time);
         Event(event)
     }
@@ -74,7 +74,7 @@ impl Event {
     }
 
     /// Creates an event with a value under a tag.
-    fn value(time: f64, step: u64, tag: &str, value: impl FnOnce(&mut ProtoWriter)) -> Event {
+    fn value(time: f64, step: u64, tag: &str, value: impl FnOnce(&mut Writer)) -> Event {
         let mut event = Event::at(time);
         event.0.uint(2, step);
         event.0.message(5, |summary| {

@@ -1,8 +1,6 @@
 //! Communication between the devices of a compiled program.
 
-use crate::error::Result;
 use crate::hlo::{element_name, field, int, ints, messages, string};
-use crate::unloaded::UnloadedExecutable;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The collective operations of one kind in a compiled program.
@@ -26,17 +24,8 @@ const KINDS: [&str; 7] = [
     "reduce-scatter",
 ];
 
-impl UnloadedExecutable {
-    /// Returns the collective operations of the compiled program, sorted by kind.
-    ///
-    /// # Errors
-    /// Returns the plugin's error, or `Unimplemented` if the program's format is unknown.
-    pub fn collectives(&self) -> Result<Vec<Collective>> {
-        Ok(of_module(&self.module()?))
-    }
-}
-
-fn of_module(module: &[u8]) -> Vec<Collective> {
+/// Returns the collective operations of a module (`HloModuleProto`), sorted by kind.
+pub fn of_module(module: &[u8]) -> Vec<Collective> {
     let mut found: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     let computations: Vec<Vec<&[u8]>> = messages(module, 3)
         .map(|computation| messages(computation, 2).collect())

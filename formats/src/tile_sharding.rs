@@ -2,8 +2,6 @@
 //!
 //! Field numbers are those of XLA's `HloModuleProto` and `OpSharding`.
 
-use crate::error::{Error, ErrorCode, Result};
-use crate::executable::Executable;
 use crate::proto::{Field, fields};
 
 /// An upper bound of the number of devices; a larger number means that the data is corrupt.
@@ -29,7 +27,7 @@ pub enum TileSharding {
 
 /// Shardings and per-device shapes of a compiled module's inputs and outputs.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Layouts {
+pub struct Layouts {
     /// Shardings of the inputs; empty if the module was not partitioned.
     pub inputs: Vec<TileSharding>,
     /// Shardings of the outputs; empty if the module was not partitioned.
@@ -38,88 +36,12 @@ pub(crate) struct Layouts {
     pub input_dims: Vec<Vec<i64>>,
 }
 
-impl Executable {
-    /// Returns the shardings of the outputs, including those chosen by the compiler (see
-    /// `CompileOptions::propagate_to_outputs`).
-    ///
-    /// # Errors
-    /// Returns the plugin's error, or `Unimplemented` if the program's format is unknown.
-    pub fn output_shardings(&self) -> Result<Vec<TileSharding>> {
-        let ranks: Vec<usize> = ranks(&self.signature().outputs);
-        self.complete(self.layouts()?.outputs, &ranks, "outputs")
-    }
-
-    /// Returns the shardings of the inputs.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`output_shardings`](Executable::output_shardings).
-    pub fn input_shardings(&self) -> Result<Vec<TileSharding>> {
-        let ranks: Vec<usize> = ranks(&self.signature().inputs);
-        self.complete(self.layouts()?.inputs, &ranks, "inputs")
-    }
-
-    pub(crate) fn layouts(&self) -> Result<Layouts> {
-        let (format, code) = self.unloaded().optimized_program()?;
-        from_program(&format, &code)
-    }
-
-    /// Checks the shardings against the executable's inputs or outputs. A program with a single
-    /// partition has no shardings: all arrays are replicated.
-    fn complete(
-        &self,
-        found: Vec<TileSharding>,
-        ranks: &[usize],
-        of: &str,
-    ) -> Result<Vec<TileSharding>> {
-        if found.is_empty() {
-            return Ok(vec![TileSharding::Replicated; ranks.len()]);
-        }
-        let fits = |(sharding, &rank): (&TileSharding, &usize)| match sharding {
-            TileSharding::Tiled { tiles, .. } => tiles.len() == rank,
-            _ => true,
-        };
-        if found.len() == ranks.len() && found.iter().zip(ranks).all(fits) {
-            return Ok(found);
-        }
-        Err(malformed(format!(
-            "{} has {} {of} of ranks {ranks:?}, but the compiled module contains {found:?}",
-            self.name(),
-            ranks.len()
-        )))
-    }
-}
-
-fn ranks(types: &[crate::BufferType]) -> Vec<usize> {
-    types.iter().map(|ty| ty.dims().len()).collect()
-}
-
-fn malformed(message: String) -> Error {
-    Error::Plugin {
-        code: ErrorCode::Internal,
-        message,
-        context: "reading the layouts of a compiled program".into(),
-    }
-}
-
-/// Reads the shardings from a compiled program.
-pub(crate) fn from_program(format: &str, code: &[u8]) -> Result<Layouts> {
-    let damaged = |part: &str| malformed(format!("the {part} is not well-formed"));
-    let module = match format {
-        "hlo" => code,
-        // The module, followed by the configuration it was compiled with.
-        "hlo_with_config" => fields(code)
-            .ok_or_else(|| damaged("program"))?
-            .into_iter()
-            .find(|(field, _)| *field == 1)
-            .map_or(&[][..], |(_, module)| module.bytes()),
-        _ => {
-            return Err(Error::Plugin {
-                code: ErrorCode::Unimplemented,
-                message: format!("the plugin returns it in the unknown format `{format}`"),
-                context: "reading the layouts of a compiled program".into(),
-            });
-        }
-    };
+/// Reads the shardings from a module (`HloModuleProto`).
+///
+/// # Errors
+/// Returns a description of the part of the module that is damaged.
+pub fn of_module(module: &[u8]) -> Result<Layouts, String> {
+    let damaged = |part: &str| format!("the {part} is not well-formed");
     let mut layouts = Layouts::default();
     for (field, value) in fields(module).ok_or_else(|| damaged("module"))? {
         match field {
@@ -192,7 +114,7 @@ impl OpSharding<'_> {
     }
 
     /// Returns the sharding of an array.
-    fn layout(&self) -> std::result::Result<TileSharding, String> {
+    fn layout(&self) -> Result<TileSharding, String> {
         let name = match self.kind {
             REPLICATED => return Ok(TileSharding::Replicated),
             TILED => return self.tiled(),
@@ -206,7 +128,7 @@ impl OpSharding<'_> {
         Ok(TileSharding::Other(name))
     }
 
-    fn tiled(&self) -> std::result::Result<TileSharding, String> {
+    fn tiled(&self) -> Result<TileSharding, String> {
         let all = sizes(&self.tile_dims).ok_or("its tile dimensions are invalid")?;
         let count: usize = all.iter().product();
         let devices = self.assignment(count)?;
@@ -246,7 +168,7 @@ impl OpSharding<'_> {
     }
 
     /// Returns the device of each tile, in row-major order of the tiles, which is a permutation.
-    fn assignment(&self, count: usize) -> std::result::Result<Vec<usize>, String> {
+    fn assignment(&self, count: usize) -> Result<Vec<usize>, String> {
         let devices: Vec<usize> = if self.iota_dims.is_empty() {
             let known = |&d: &i64| usize::try_from(d).ok().filter(|d| *d < count);
             self.devices.iter().map(known).collect::<Option<_>>()
@@ -309,18 +231,15 @@ fn sizes(dims: &[i64]) -> Option<Vec<usize>> {
 }
 
 /// Parses the sharding of an array.
-fn parse(code: &[u8]) -> Result<TileSharding> {
-    let sharding =
-        OpSharding::read(code).ok_or_else(|| malformed("a sharding is not well-formed".into()))?;
-    sharding
-        .layout()
-        .map_err(|reason| malformed(format!("a sharding contradicts itself: {reason}")))
+fn parse(code: &[u8]) -> Result<TileSharding, String> {
+    let sharding = OpSharding::read(code).ok_or("a sharding is not well-formed")?;
+    let layout = sharding.layout();
+    layout.map_err(|reason| format!("a sharding contradicts itself: {reason}"))
 }
 
 /// Parses the shardings of a tuple's parts, or of a single array.
-fn parse_each(code: &[u8]) -> Result<Vec<TileSharding>> {
-    let sharding =
-        OpSharding::read(code).ok_or_else(|| malformed("a sharding is not well-formed".into()))?;
+fn parse_each(code: &[u8]) -> Result<Vec<TileSharding>, String> {
+    let sharding = OpSharding::read(code).ok_or("a sharding is not well-formed")?;
     if sharding.kind == TUPLE {
         sharding.parts.iter().map(|part| parse(part)).collect()
     } else {
@@ -447,7 +366,7 @@ mod tests {
                 "its last tile dimensions twice",
             ),
         ] {
-            let error = parse(&bad).unwrap_err().to_string();
+            let error = parse(&bad).unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
     }
@@ -474,30 +393,25 @@ mod tests {
 
     #[test]
     fn a_module_has_layouts_of_inputs_and_outputs() {
-        let layouts = from_program("hlo", &module()).unwrap();
+        let layouts = of_module(&module()).unwrap();
         assert_eq!(layouts.input_dims, [[2, 300], [1, 8]]);
         assert_eq!(layouts.outputs[0], TileSharding::Replicated);
         assert_eq!(layouts.inputs[1], TileSharding::Replicated);
         assert_eq!(layouts.inputs[0], layouts.outputs[1]);
-        let mut with_config = Writer::default();
-        with_config.bytes(1, &module());
-        assert_eq!(from_program("hlo_with_config", &with_config.0), Ok(layouts));
-        let unknown = from_program("vendor", b"").unwrap_err();
-        assert_eq!(unknown.code(), ErrorCode::Unimplemented);
     }
 
     #[test]
     fn damaged_modules_are_errors_or_other_layouts_and_never_panic() {
         let module = module();
-        let whole = from_program("hlo", &module).unwrap();
+        let whole = of_module(&module).unwrap();
         for cut in 0..module.len() {
             // A cut between two fields yields a shorter module; any other cut is an error.
-            match from_program("hlo", &module[..cut]) {
+            match of_module(&module[..cut]) {
                 Ok(fewer) => {
                     let fields = fields(&module[..cut]).unwrap().len();
                     assert!(fields < 5 && fewer.inputs.len() == fields.saturating_sub(3));
                 }
-                Err(error) => assert!(error.to_string().contains("well-formed"), "{error}"),
+                Err(error) => assert!(error.contains("well-formed"), "{error}"),
             }
         }
         let mut state = 1u64;
@@ -514,9 +428,9 @@ mod tests {
                 let at = random(bytes.len());
                 bytes[at] = random(256) as u8;
             }
-            let read = from_program("hlo", &bytes);
+            let read = of_module(&bytes);
             refused += usize::from(read.is_err());
-            assert!(read.is_err() || read == Ok(from_program("hlo", &bytes).unwrap()));
+            assert!(read.is_err() || read == Ok(of_module(&bytes).unwrap()));
         }
         assert!(refused > 10_000, "{refused} of 50000 were refused");
         assert!(whole.outputs.len() == 2);

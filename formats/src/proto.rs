@@ -4,8 +4,8 @@
 /// A writer of a protocol buffer message, to which fields are appended by number.
 ///
 /// ```
-/// use ramie_pjrt::ProtoWriter;
-/// let mut message = ProtoWriter::default();
+/// use ramie_formats::proto::Writer;
+/// let mut message = Writer::default();
 /// message.message(2, |inner| inner.int(1, 5));
 /// assert_eq!(message.0, [2 << 3 | 2, 2, 1 << 3, 5]);
 /// ```
@@ -118,7 +118,7 @@ impl<'a> Field<'a> {
     }
 
     /// Appends the integers of this field, packed or single, to `list`.
-    pub(crate) fn ints_into(self, list: &mut Vec<i64>) {
+    pub fn ints_into(self, list: &mut Vec<i64>) {
         match self {
             Field::Bytes(packed) => {
                 let mut reader = Reader(packed);
@@ -134,8 +134,8 @@ impl<'a> Field<'a> {
 /// Returns all fields of a message, or `None` if the message is malformed.
 ///
 /// ```
-/// use ramie_pjrt::{ProtoField, proto_fields};
-/// assert_eq!(proto_fields(&[1 << 3, 5]), Some(vec![(1, ProtoField::Int(5))]));
+/// use ramie_formats::proto::{Field, fields};
+/// assert_eq!(fields(&[1 << 3, 5]), Some(vec![(1, Field::Int(5))]));
 /// ```
 pub fn fields(message: &[u8]) -> Option<Vec<(u32, Field<'_>)>> {
     let mut reader = Reader(message);

@@ -12,7 +12,7 @@ use std::fmt::Write;
 const SHOWN_ELEMENTS: usize = 8;
 
 /// Returns the text of a program in this format, or `None` if the format is unknown.
-pub(crate) fn text(format: &str, code: &[u8]) -> Option<String> {
+pub fn text(format: &str, code: &[u8]) -> Option<String> {
     match format {
         "mlir" => Some(String::from_utf8_lossy(code).into_owned()),
         _ => module_of(format, code).map(module),
@@ -20,7 +20,7 @@ pub(crate) fn text(format: &str, code: &[u8]) -> Option<String> {
 }
 
 /// Returns the message of the module in a program in this format.
-pub(crate) fn module_of<'a>(format: &str, code: &'a [u8]) -> Option<&'a [u8]> {
+pub fn module_of<'a>(format: &str, code: &'a [u8]) -> Option<&'a [u8]> {
     match format {
         "hlo" => Some(code),
         // The module, followed by the configuration it was compiled with.
@@ -195,7 +195,7 @@ fn shape(code: &[u8]) -> String {
 }
 
 /// Returns the name of an element type. The numbers differ from those of the PJRT ABI.
-pub(crate) fn element_name(number: i64) -> &'static str {
+pub fn element_name(number: i64) -> &'static str {
     const NAMES: [&str; 34] = [
         "invalid",
         "pred",
