@@ -106,7 +106,7 @@ pub use program::trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_t
 pub use program::tree::Tree;
 pub use program::{lost, lower, tree};
 #[doc(hidden)]
-pub use ramie_pjrt::debug_is_message;
+pub use ramie_base::debug_is_message;
 pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
 pub use services::{distributed, export, files, profiler};

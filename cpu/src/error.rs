@@ -1,19 +1,5 @@
 //! The errors of programs that cannot be compiled.
 
-/// Implements `Debug` of an error type as its message, so that `unwrap` and `main` print a readable
-/// error.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! debug_is_message {
-    ($error:ty) => {
-        impl ::std::fmt::Debug for $error {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                ::std::fmt::Display::fmt(self, f)
-            }
-        }
-    };
-}
-
 /// An error of a program or of its run.
 #[derive(Clone, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
@@ -46,7 +32,7 @@ pub enum Error {
     Arguments(String),
 }
 
-debug_is_message!(Error);
+ramie_base::debug_is_message!(Error);
 
 impl Error {
     /// Returns the error with another line, for errors of attributes that are parsed apart.

@@ -4,7 +4,6 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`clock`] | the time |
 //! | [`error`] | the errors of damaged programs |
 //! | [`types`] | element types, shapes and types of tensors |
 //! | [`text`] | the syntax tree of a module and its parser |
@@ -40,8 +39,6 @@
 
 #![deny(unsafe_code)]
 
-#[doc(hidden)]
-pub mod clock;
 pub mod error;
 pub mod graph;
 pub mod host;

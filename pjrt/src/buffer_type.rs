@@ -1,7 +1,7 @@
 //! The type of a device buffer: element type and dimensions, interned.
 
 use crate::ElementType;
-use crate::lock::unpoisoned;
+use ramie_base::lock::unpoisoned;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};

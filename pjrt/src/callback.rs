@@ -10,9 +10,9 @@
 
 use crate::client::ClientInner;
 use crate::error::{Error, ErrorCode, Result, borrowed};
-use crate::lock::lock;
 use crate::sys::ffi::*;
 use crate::{Client, ElementType};
+use ramie_base::lock::lock;
 use std::any::Any;
 use std::cell::Cell;
 use std::collections::HashMap;

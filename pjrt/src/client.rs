@@ -8,7 +8,7 @@ use crate::launch::Launches;
 use crate::plugin::Plugin;
 use crate::sys::{self, Api, RawClient, RawDevice};
 use crate::under_way::{UnderWay, wait_at_exit};
-use ramie_cpu::clock::Instant;
+use ramie_base::clock::Instant;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::OnceLock;

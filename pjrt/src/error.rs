@@ -175,7 +175,7 @@ pub enum Error {
     },
 }
 
-crate::debug_is_message!(Error);
+ramie_base::debug_is_message!(Error);
 
 impl Error {
     /// Returns the kind of failure, including for errors detected before calling the plugin.

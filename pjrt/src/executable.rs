@@ -15,7 +15,7 @@ use crate::sys::{self, Api, RawLoadedExecutable};
 use crate::under_way::AtomicTicket;
 use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
 use crate::value::Value;
-use ramie_cpu::clock::Instant;
+use ramie_base::clock::Instant;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use crate::callback::Callback;
-use crate::lock::lock;
+use ramie_base::lock::lock;
 use std::ffi::c_int;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use std::ffi::c_void;

@@ -21,7 +21,7 @@ pub struct KeyValueError {
     pub message: String,
 }
 
-crate::debug_is_message!(KeyValueError);
+ramie_base::debug_is_message!(KeyValueError);
 
 impl fmt::Display for KeyValueError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -57,7 +57,6 @@ mod launch;
 #[cfg_attr(target_family = "wasm", path = "no_library.rs")]
 mod library;
 mod linked;
-pub mod lock;
 mod memory;
 mod plugin;
 mod profiler;
@@ -91,8 +90,6 @@ pub use key_value::{KeyValueError, KeyValueStore};
 pub use memory::check_host_memory;
 pub use plugin::{Extension, OLDEST_MINOR, Plugin};
 pub use profiler::Profiler;
-#[doc(hidden)]
-pub use ramie_cpu::{clock, debug_is_message};
 pub use signals::fail_writes_beyond_limit;
 pub use target::{InvalidTarget, Target, TargetError};
 pub use topology::Topology;

@@ -1,11 +1,11 @@
 //! Loading of plugins, which are shared libraries that export `GetPjrtApi`.
 
 use crate::error::{Error, Result};
-use crate::lock::lock;
 use crate::sys::{self, Api};
 use crate::value::Value;
 use crate::{library, linked};
-use ramie_cpu::clock::Instant;
+use ramie_base::clock::Instant;
+use ramie_base::lock::lock;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};

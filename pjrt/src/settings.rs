@@ -39,7 +39,7 @@ pub struct InvalidSetting {
     pub expected: &'static str,
 }
 
-crate::debug_is_message!(InvalidSetting);
+ramie_base::debug_is_message!(InvalidSetting);
 
 impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -174,7 +174,7 @@ pub struct InvalidTarget {
     problem: String,
 }
 
-crate::debug_is_message!(InvalidTarget);
+ramie_base::debug_is_message!(InvalidTarget);
 
 const HELP: &str = "use a TPU topology such as `tpu:v5e:2x4`, or a GPU such as `cuda:h200`, or \
                     `cuda:h200:4` for four of them";
@@ -278,7 +278,7 @@ pub enum TargetError {
     Count(usize),
 }
 
-crate::debug_is_message!(TargetError);
+ramie_base::debug_is_message!(TargetError);
 
 /// Values of environment variables that the TPU plugin reads. If they are unset, it queries the
 /// network and reports failures on stderr or in files. Named topologies do not depend on the

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, borrowed};
 use crate::plugin::Plugin;
 use crate::sys::{self, RawDeviceDescription, RawTopology};
 use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
-use ramie_cpu::clock::Instant;
+use ramie_base::clock::Instant;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;

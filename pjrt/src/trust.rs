@@ -23,7 +23,7 @@ pub struct Untrusted {
     remedy: String,
 }
 
-crate::debug_is_message!(Untrusted);
+ramie_base::debug_is_message!(Untrusted);
 
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

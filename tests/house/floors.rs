@@ -23,8 +23,7 @@ pub const FLOORS: [&str; 10] = [
 ];
 
 /// The modules of `cpu/src` from the lowest floor.
-const CPU_FLOORS: [&str; 13] = [
-    "clock",
+const CPU_FLOORS: [&str; 12] = [
     "error",
     "types",
     "text",

@@ -60,7 +60,7 @@ pub enum Error {
     Setting(#[from] ramie_pjrt::settings::InvalidSetting),
 }
 
-ramie_pjrt::debug_is_message!(Error);
+ramie_base::debug_is_message!(Error);
 
 /// A `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,7 +1,7 @@
 //! Recording of this process's activity, as events with a start and a duration.
 
 use crate::base::lock::lock;
-use ramie_pjrt::clock::Instant;
+use ramie_base::clock::Instant;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};

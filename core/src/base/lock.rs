@@ -1,3 +1,3 @@
-//! Locks that ignore poisoning: see `ramie_pjrt::lock`.
+//! Locks that ignore poisoning: see `ramie_base::lock`.
 
-pub use ramie_pjrt::lock::{lock, unpoisoned};
+pub use ramie_base::lock::{lock, unpoisoned};

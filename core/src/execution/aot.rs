@@ -11,7 +11,7 @@
 use crate::client::Program;
 use crate::program::lower::Partition;
 use crate::{Error, Result};
-use ramie_pjrt::clock::Instant;
+use ramie_base::clock::Instant;
 use ramie_pjrt::{CompileOptions, MemoryAnalysis, OptionOverride, UnloadedExecutable, Value};
 use std::fmt;
 use std::time::Duration;

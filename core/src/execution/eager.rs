@@ -195,7 +195,7 @@ fn on_device(
         let name = primitive.name();
         let jaxpr = single(primitive, ins, &outs);
         let program = Program::lower(name, &jaxpr, &[], Partition::default());
-        let start = ramie_pjrt::clock::Instant::now();
+        let start = ramie_base::clock::Instant::now();
         let executable = client::compile(&program, device, &[])?;
         if crate::execution::jit::logs_compiles() {
             let at = location::current_location().unwrap_or(caller);

@@ -4,7 +4,7 @@
 //! as a step of a program usually lets them wait: to wake a sleeping thread takes longer than many operations.
 #![allow(unsafe_code)]
 
-use crate::clock::Instant;
+use ramie_base::clock::Instant;
 use std::cell::UnsafeCell;
 use std::hint::spin_loop;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,8 +1,8 @@
 //! Aligned storage and the pool that storage returns to.
 
-use crate::clock::Instant;
 use crate::{Error, Result};
 use memmap2::MmapMut;
+use ramie_base::clock::Instant;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

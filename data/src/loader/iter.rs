@@ -7,7 +7,7 @@ use super::state::LoaderState;
 use crate::panic::caught;
 use crate::pool::{Pool, Slot};
 use crate::{Error, Result, Resumable, progress};
-use ramie_pjrt::clock::Instant;
+use ramie_base::clock::Instant;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -43,7 +43,7 @@ pub enum DiscoverError {
     Install(#[from] InstallError),
 }
 
-crate::debug_is_message!(DiscoverError);
+ramie_base::debug_is_message!(DiscoverError);
 
 /// An installed plugin that is not loaded, because it is native code that another user may have
 /// written.
@@ -58,7 +58,7 @@ pub struct RefusedPlugin {
     pub remedy: String,
 }
 
-crate::debug_is_message!(RefusedPlugin);
+ramie_base::debug_is_message!(RefusedPlugin);
 
 impl RefusedPlugin {
     pub(super) fn new(release: &Release, refusal: &Refusal) -> Self {
@@ -91,7 +91,7 @@ pub struct NotFound {
     pub remedy: String,
 }
 
-crate::debug_is_message!(NotFound);
+ramie_base::debug_is_message!(NotFound);
 
 /// A searched location, and the reason why it has no plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -195,7 +195,7 @@ pub enum InstallError {
     },
 }
 
-crate::debug_is_message!(InstallError);
+ramie_base::debug_is_message!(InstallError);
 
 impl fmt::Display for InstallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

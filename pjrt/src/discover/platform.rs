@@ -136,4 +136,4 @@ pub struct UnknownPlatform {
     pub given: String,
 }
 
-crate::debug_is_message!(UnknownPlatform);
+ramie_base::debug_is_message!(UnknownPlatform);

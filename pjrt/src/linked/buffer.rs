@@ -2,8 +2,8 @@
 
 use super::serve::{Failure, list, object, row_major, serve};
 use crate::ElementType;
-use crate::lock::lock;
 use crate::sys::{RawBuffer, RawDevice};
+use ramie_base::lock::lock;
 use ramie_cpu::TensorType;
 use std::cell::RefCell;
 use std::mem::MaybeUninit;

@@ -59,6 +59,6 @@ impl fmt::Display for StateMismatch {
     }
 }
 
-ramie_pjrt::debug_is_message!(StateMismatch);
+ramie_base::debug_is_message!(StateMismatch);
 
 impl std::error::Error for StateMismatch {}

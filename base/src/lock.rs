@@ -8,7 +8,7 @@ use std::sync::{LockResult, Mutex, MutexGuard, PoisonError};
 /// Locks a mutex, even if a thread has panicked while it owned the lock.
 ///
 /// ```
-/// use ramie_pjrt::lock::lock;
+/// use ramie_base::lock::lock;
 /// let count = std::sync::Mutex::new(1);
 /// *lock(&count) += 1;
 /// assert_eq!(*lock(&count), 2);
@@ -21,7 +21,7 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// the lock.
 ///
 /// ```
-/// use ramie_pjrt::lock::unpoisoned;
+/// use ramie_base::lock::unpoisoned;
 /// let count = std::sync::RwLock::new(1);
 /// assert_eq!(*unpoisoned(count.read()), 1);
 /// ```
