@@ -90,6 +90,8 @@ pub use ramie_pjrt as pjrt;
 #[doc(inline)]
 pub use ramie_plot as plot;
 #[doc(inline)]
+pub use ramie_plugins as plugins;
+#[doc(inline)]
 pub use ramie_train as train;
 
 // Arrays.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use ramie_pjrt::discover::{self, Platform};
+use ramie_plugins::Platform;
 use ramie_testing::targets::installed;
 
 /// `ramie` with an empty home, nothing on `PATH` and no other variable.
@@ -110,7 +110,7 @@ fn list_tells_how_to_install_what_is_missing() {
 fn doctor_tells_why_there_is_no_plugin() {
     let home = tempfile::tempdir().unwrap();
     let mut doctor = ramie(home.path(), &["doctor"]);
-    let (code, out, err) = run(doctor.env("RAMIE_PJRT_PLUGIN", discover::XLA_CPU));
+    let (code, out, err) = run(doctor.env("RAMIE_PJRT_PLUGIN", ramie_plugins::XLA_CPU));
     assert_eq!(code, 1);
     let cache = home.path().join(".cache/ramie");
     assert!(
@@ -174,7 +174,7 @@ fn doctor_names_the_command_for_a_missing_plugin() {
     let home = tempfile::tempdir().unwrap();
     let doctor = || {
         let mut doctor = ramie(home.path(), &["doctor"]);
-        doctor.env("RAMIE_PJRT_PLUGIN", discover::XLA_CPU);
+        doctor.env("RAMIE_PJRT_PLUGIN", ramie_plugins::XLA_CPU);
         doctor
     };
     let program = |name: &str, script: &str| {
@@ -217,10 +217,10 @@ fn doctor_runs_a_compiled_program() {
     let home = tempfile::tempdir().unwrap();
     let mut doctor = ramie(home.path(), &["doctor"]);
     if std::env::var_os("RAMIE_PJRT_PLUGIN").is_some() {
-        let plugin = discover::find(Some(Platform::Cpu)).expect("the CPU plugin");
+        let plugin = ramie_plugins::find(Some(Platform::Cpu)).expect("the CPU plugin");
         doctor.env("RAMIE_PJRT_PLUGIN", plugin.path);
     }
-    let (code, out, err) = run(doctor.env("RUST_LOG", "warn,ramie_pjrt=debug"));
+    let (code, out, err) = run(doctor.env("RUST_LOG", "warn,ramie_plugins=debug"));
     assert_eq!(code, 0, "{err}");
     let has = |start: &str| out.lines().any(|line| line.starts_with(start));
     assert!(has("platform  cpu "), "{out}");
@@ -236,7 +236,7 @@ fn doctor_runs_a_compiled_program() {
     }
     assert!(out.ends_with("result    everything works\n"), "{out}");
     assert!(
-        err.contains("DEBUG ramie_pjrt::discover: plugin found"),
+        err.contains("DEBUG ramie_plugins::search: plugin found"),
         "{err}"
     );
 
@@ -374,7 +374,8 @@ fn aot_tells_what_a_program_takes() {
             _ => "NVIDIA H200",
         };
         let mut aot = ramie(home.path(), &["aot", "--target", &target.to_string()]);
-        aot.env("RAMIE_CACHE_DIR", discover::cache_dir()).arg(&file);
+        aot.env("RAMIE_CACHE_DIR", ramie_plugins::cache_dir())
+            .arg(&file);
         let (code, out, err) = run(&mut aot);
         assert_eq!(code, 0, "{err}");
         let first = format!("square for {target}: 1 × {kind}, compiled in ");

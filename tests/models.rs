@@ -27,7 +27,7 @@ use ramie::models::{
     Albert, Bert, Decoding, EfficientNetLite, EfficientNetLiteConfig, Llama, MobileNetV2,
     MobileNetV2Config, Sampling,
 };
-use ramie::pjrt::discover::{PinnedFile, Wheel};
+use ramie::plugins::{PinnedFile, Wheel};
 use ramie::{Array, DType, jit, random, s, stack};
 use ramie_testing::examples::{example, example_with};
 use ramie_testing::models::{are_wanted, fetched};

@@ -107,8 +107,8 @@ pub use program::tree::Tree;
 pub use program::{lost, lower, tree};
 #[doc(hidden)]
 pub use ramie_base::debug_is_message;
-pub use ramie_pjrt::discover::Platform;
 pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
+pub use ramie_plugins::Platform;
 pub use services::{distributed, export, files, profiler};
 pub use transform::checkify;
 pub use transform::smap;

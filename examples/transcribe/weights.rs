@@ -1,7 +1,7 @@
 //! The model and the sound that the example downloads.
 
 use half::f16;
-use ramie::pjrt::discover::{PinnedFile, Wheel};
+use ramie::plugins::{PinnedFile, Wheel};
 use ramie::{Array, State, checkpoint};
 use std::error::Error;
 use std::fs;

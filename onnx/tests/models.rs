@@ -5,7 +5,7 @@
 
 use ramie_core::{Array, DType, State, jit};
 use ramie_onnx::Model;
-use ramie_pjrt::discover::{PinnedFile, Wheel};
+use ramie_plugins::{PinnedFile, Wheel};
 use ramie_testing::golden;
 use ramie_testing::models::fetched;
 use std::collections::BTreeMap;

@@ -185,8 +185,8 @@ fn unknown_form(format: &str, code: &[u8], context: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discover::{Platform, find};
     use crate::{BufferType, Client, ClientOptions, ElementType, Plugin};
+    use ramie_plugins::{Platform, find};
 
     /// Programs, the operands' shape, and what XLA counts: floating-point operations and
     /// transcendental functions.

@@ -6,7 +6,7 @@
 //! microseconds.
 
 use crate::error::{Error, Result};
-use crate::settings;
+use ramie_plugins::settings;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};

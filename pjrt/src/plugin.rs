@@ -6,6 +6,7 @@ use crate::value::Value;
 use crate::{library, linked};
 use ramie_base::clock::Instant;
 use ramie_base::lock::lock;
+use ramie_plugins::LINKED;
 use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -84,7 +85,7 @@ impl Plugin {
     pub fn load(path: impl AsRef<Path>) -> Result<Plugin> {
         static LOADED: Mutex<Option<HashMap<PathBuf, Plugin>>> = Mutex::new(None);
         let path = path.as_ref();
-        if path == Path::new(linked::NAME) {
+        if path == Path::new(LINKED) {
             return Ok(Plugin::linked());
         }
         let canonical = path
@@ -116,19 +117,19 @@ impl Plugin {
 
     /// Returns the CPU backend that is linked into the program.
     pub(crate) fn linked() -> Plugin {
-        static LINKED: OnceLock<Plugin> = OnceLock::new();
+        static PLUGIN: OnceLock<Plugin> = OnceLock::new();
         let inner = || {
             Plugin(Arc::new(Inner {
-                path: linked::NAME.into(),
+                path: LINKED.into(),
                 api: linked::api(),
             }))
         };
-        LINKED.get_or_init(inner).clone()
+        PLUGIN.get_or_init(inner).clone()
     }
 
     /// Whether this is the CPU backend that is linked into the program.
     pub(crate) fn is_linked(&self) -> bool {
-        self.0.path == Path::new(linked::NAME)
+        self.0.path == Path::new(LINKED)
     }
 
     /// Returns the path of the file that the plugin was loaded from, absolute and without

@@ -1,10 +1,10 @@
 //! Named hardware to compile for, which need not be present.
 
 use crate::client_options::ClientOptions;
-use crate::discover::{DiscoverError, Environment, Platform};
 use crate::error::Error;
 use crate::plugin::Plugin;
 use crate::topology::Topology;
+use ramie_plugins::{DiscoverError, Environment, Platform};
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use std::str::FromStr;
 ///
 /// ```
 /// use ramie_pjrt::Target;
-/// use ramie_pjrt::discover::Platform;
+/// use ramie_plugins::Platform;
 /// let target: Target = "tpu:v5e:2x4".parse()?;
 /// assert_eq!((target.platform(), target.to_string()), (Platform::Tpu, "tpu:v5e:2x4".into()));
 /// assert!("cuda:h2000".parse::<Target>().is_err());

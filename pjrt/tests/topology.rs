@@ -4,8 +4,8 @@
 mod targets;
 
 use ramie_formats::collectives::Collective;
-use ramie_pjrt::discover::{self, Platform};
 use ramie_pjrt::{ClientOptions, CompileOptions, ErrorCode, Plugin, Target, Topology};
+use ramie_plugins::Platform;
 use targets::installed;
 
 /// Eight devices of each target whose plugin is installed.
@@ -81,7 +81,7 @@ fn topologies_that_there_are_not() {
 /// That of the CPU compiles for its own devices only.
 #[test]
 fn a_plugin_without_topologies() {
-    let location = discover::find(Some(Platform::Cpu)).unwrap();
+    let location = ramie_plugins::find(Some(Platform::Cpu)).unwrap();
     let plugin = Plugin::load(&location.path).unwrap();
     let refused = Topology::new(&plugin, "v5e:2x4", &ClientOptions::new());
     assert_eq!(refused.unwrap_err().code(), ErrorCode::Unimplemented);

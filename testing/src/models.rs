@@ -1,6 +1,6 @@
 //! Published models and data, which tests download if `RAMIE_TEST_MODELS` is set.
 
-use ramie_pjrt::discover::PinnedFile;
+use ramie_plugins::PinnedFile;
 use std::io::Write;
 use std::path::PathBuf;
 

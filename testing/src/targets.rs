@@ -1,7 +1,7 @@
 //! Targets of ahead-of-time compilation.
 
 use ramie_pjrt::Target;
-use ramie_pjrt::discover::Environment;
+use ramie_plugins::Environment;
 
 /// Selects the targets whose plugin is installed, and prints the others.
 pub fn installed(names: &[&str]) -> Vec<Target> {

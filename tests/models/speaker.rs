@@ -5,7 +5,7 @@ use ramie::checkpoint::safetensors;
 use ramie::data::audio::{MelConfig, MelSpectrogram};
 use ramie::data::readers::wav;
 use ramie::models::{SpeakerEncoder, SpeakerEncoderConfig};
-use ramie::pjrt::discover::{PinnedFile, Wheel};
+use ramie::plugins::{PinnedFile, Wheel};
 use ramie::{Array, jit, stack};
 use ramie_testing::models::fetched;
 

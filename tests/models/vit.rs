@@ -4,7 +4,7 @@ use super::same_logits;
 use ramie::checkpoint::{self, safetensors};
 use ramie::models::Vit;
 use ramie::onnx::Model;
-use ramie::pjrt::discover::{PinnedFile, Wheel};
+use ramie::plugins::{PinnedFile, Wheel};
 use ramie::{Array, State, concatenate, jit, s};
 use ramie_testing::models::fetched;
 use std::path::Path;

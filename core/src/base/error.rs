@@ -57,7 +57,7 @@ pub enum Error {
     Configuration(String),
     /// An environment variable has a value that its setting does not accept.
     #[error(transparent)]
-    Setting(#[from] ramie_pjrt::settings::InvalidSetting),
+    Setting(#[from] ramie_plugins::settings::InvalidSetting),
 }
 
 ramie_base::debug_is_message!(Error);

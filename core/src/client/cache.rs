@@ -14,8 +14,9 @@
 use super::Runtime;
 use crate::Result;
 use crate::program::lower::strip_locations;
-use ramie_pjrt::settings::{self, CompilationCache};
-use ramie_pjrt::{Device, trust};
+use ramie_pjrt::Device;
+use ramie_plugins::settings::{self, CompilationCache};
+use ramie_plugins::trust;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -99,7 +100,7 @@ impl Cache {
     }
 
     fn user_folder() -> PathBuf {
-        ramie_pjrt::discover::cache_dir().join("compiled")
+        ramie_plugins::cache_dir().join("compiled")
     }
 
     #[cfg(test)]

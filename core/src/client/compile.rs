@@ -4,8 +4,8 @@ use super::{cache, runtime};
 use crate::base::events;
 use crate::program::lower::{ArgumentAttribute, Module, Partition, order};
 use crate::{Aval, Error, Jaxpr, Result};
-use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
+use ramie_plugins::Platform;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A program ready to compile.

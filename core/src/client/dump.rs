@@ -2,7 +2,7 @@
 
 use super::Program;
 use crate::{Error, Result};
-use ramie_pjrt::settings;
+use ramie_plugins::settings;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};

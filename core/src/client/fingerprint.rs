@@ -2,7 +2,7 @@
 //! options and the kind of device.
 
 use ramie_pjrt::Client;
-use ramie_pjrt::discover::{Platform, PluginLocation};
+use ramie_plugins::{Platform, PluginLocation};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::sync::OnceLock;
@@ -131,7 +131,7 @@ pub(super) fn fingerprint(
 fn identity(plugin: &PluginLocation) -> String {
     match &plugin.sha256 {
         Some(hash) => hash.clone(),
-        None => ramie_pjrt::discover::FileState::of(&plugin.path)
+        None => ramie_plugins::FileState::of(&plugin.path)
             .map_or_else(|_| String::new(), |state| format!("{state:?}")),
     }
 }

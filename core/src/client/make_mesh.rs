@@ -2,7 +2,7 @@
 
 use crate::types::sharding::{AbstractMesh, AxisType, Mesh};
 use crate::{Error, Result};
-use ramie_pjrt::discover::Platform;
+use ramie_plugins::Platform;
 
 /// Creates a mesh of the default client's devices in their order, with automatic axes
 /// (`jax.make_mesh`).

@@ -17,12 +17,12 @@ use crate::base::scoped;
 use crate::program::array::DeviceArray;
 use crate::{Array, Aval, Error, Literal, Result, Sharding};
 use fingerprint::Surroundings;
-use ramie_pjrt::discover::{self, Platform, PluginLocation};
-use ramie_pjrt::settings;
 use ramie_pjrt::{
     AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin,
     check_host_memory,
 };
+use ramie_plugins::settings;
+use ramie_plugins::{Platform, PluginLocation};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -145,7 +145,7 @@ impl Runtime {
         ramie_pjrt::fail_writes_beyond_limit();
         let surroundings = Surroundings::read();
         let mut location =
-            discover::find(options.platform).map_err(|e| Error::Plugin(e.to_string()))?;
+            ramie_plugins::find(options.platform).map_err(|e| Error::Plugin(e.to_string()))?;
         let plugin = Plugin::load(&location.path)?;
         let mut client_options = ClientOptions::default();
         let asked = options.cpu_devices.or(settings::NUM_CPU_DEVICES.get()?);

@@ -6,7 +6,7 @@ use crate::program::jaxpr::ClosedJaxpr;
 use crate::types::narrow::NarrowFloat;
 use crate::{Array, DType};
 use half::{bf16, f16};
-use ramie_pjrt::settings;
+use ramie_plugins::settings;
 use std::panic::Location;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -16,9 +16,6 @@ use serve::{Serve, entry};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-/// The name that selects the backend in place of the path of a plugin.
-pub(crate) const NAME: &str = "ramie-cpu";
-
 /// The warning of a program whose kernels are not optimized.
 const SLOW: &str = "ramie: this program runs 20 to 50 times slower than it could, because its kernels are not optimized\n  \
      help: add to Cargo.toml: [profile.dev.package] ramie-cpu = { opt-level = 3, codegen-units = 1, debug-assertions = \

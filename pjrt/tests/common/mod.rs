@@ -1,24 +1,24 @@
 //! One client with 8 CPU devices for all tests of a binary.
 #![allow(dead_code)]
 
-use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{
     Buffer, BufferType, Client, ClientOptions, CompileOptions, Device, ElementType, Executable,
     Plugin,
 };
+use ramie_plugins::Platform;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
 /// The CPU plugin's path: `RAMIE_PJRT_PLUGIN`, or where it is installed.
 pub fn plugin_path() -> PathBuf {
-    let found = ramie_pjrt::discover::find(Some(Platform::Cpu));
+    let found = ramie_plugins::find(Some(Platform::Cpu));
     found.expect("the CPU plugin is found").path
 }
 
 /// Whether the tests use the CPU backend that is linked into the program, not XLA's plugin.
 pub fn is_linked() -> bool {
-    ramie_pjrt::discover::find(Some(Platform::Cpu)).is_ok_and(|found| found.is_linked())
+    ramie_plugins::find(Some(Platform::Cpu)).is_ok_and(|found| found.is_linked())
 }
 
 /// The client.

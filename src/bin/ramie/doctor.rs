@@ -6,10 +6,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ramie_pjrt::discover::{Environment, Origin, Platform, PluginLocation};
-use ramie_pjrt::{
-    BufferType, Client, ClientOptions, CompileOptions, ElementType, Plugin, settings,
-};
+use ramie_pjrt::{BufferType, Client, ClientOptions, CompileOptions, ElementType, Plugin};
+use ramie_plugins::{Environment, Origin, Platform, PluginLocation, settings};
 
 use crate::fix;
 use crate::plugin::remedy;

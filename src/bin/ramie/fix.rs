@@ -6,9 +6,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use ramie_pjrt::discover::{
-    DiscoverError, Environment, InstallError, Origin, Platform, PluginLocation,
-};
+use ramie_plugins::{DiscoverError, Environment, InstallError, Origin, Platform, PluginLocation};
 
 /// Package managers with their commands to install pip, in the order of the search.
 const PACKAGE_MANAGERS: [(&str, &str); 6] = [

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use ramie::aot::Target;
-use ramie_pjrt::discover::Platform;
+use ramie_plugins::Platform;
 
 /// Creates projects, installs and checks the XLA plugins that Ramie runs on, compiles programs for
 /// hardware you don't have, and inspects checkpoints.

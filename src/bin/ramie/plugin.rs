@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{self, Write};
 
-use ramie_pjrt::discover::{Environment, Origin, Platform, XLA_CPU};
+use ramie_plugins::{Environment, Origin, Platform, XLA_CPU};
 
 pub(crate) fn install(platform: Platform, again: bool) -> Result<(), Box<dyn Error>> {
     let env = Environment::from_process();

@@ -18,7 +18,8 @@ pub(crate) use programs::forget_all;
 pub use stages::{Compiled, Lowered, Traced};
 
 use crate::Shardings;
-use ramie_pjrt::{OptionOverride, settings};
+use ramie_pjrt::OptionOverride;
+use ramie_plugins::settings;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Options of [`jit_with`].

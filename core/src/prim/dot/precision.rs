@@ -1,7 +1,7 @@
 //! The precision of matrix products and convolutions, and its default.
 
 use crate::base::scoped;
-use ramie_pjrt::settings;
+use ramie_plugins::settings;
 use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};

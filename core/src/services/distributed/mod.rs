@@ -40,8 +40,8 @@ use crate::{Device, Error, Result};
 use cluster::Surroundings;
 use connection::{Connection, ProcessConfig, failed};
 use coordinator::Coordinator;
-use ramie_pjrt::discover::Platform;
 use ramie_pjrt::{Client, ClientOptions, Plugin};
+use ramie_plugins::Platform;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, ToSocketAddrs};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -236,7 +236,7 @@ fn or<T>(
 
 /// Completes the options from the cluster, and checks them.
 fn settle(options: &DistributedOptions) -> Result<(ProcessConfig, Option<Vec<i64>>)> {
-    ramie_pjrt::settings::check()?;
+    ramie_plugins::settings::check()?;
     let around = Surroundings {
         variable: &|name| std::env::var(name).ok(),
         hosts: &|| std::fs::read_to_string("/etc/hosts").unwrap_or_default(),

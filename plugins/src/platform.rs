@@ -4,7 +4,7 @@ use std::str::FromStr;
 /// A kind of hardware for which there is an XLA plugin.
 ///
 /// ```
-/// use ramie_pjrt::discover::Platform;
+/// use ramie_plugins::Platform;
 /// assert_eq!("cuda".parse(), Ok(Platform::Cuda));
 /// assert_eq!(Platform::Tpu.to_string(), "tpu");
 /// ```
@@ -57,7 +57,7 @@ impl Platform {
     /// Returns the platform with the name that a plugin's client reports.
     ///
     /// ```
-    /// use ramie_pjrt::discover::Platform;
+    /// use ramie_plugins::Platform;
     /// assert_eq!(Platform::reported("sycl"), Platform::OneApi);
     /// assert_eq!(Platform::reported("abacus").name(), "abacus");
     /// ```
@@ -71,7 +71,7 @@ impl Platform {
 
     /// Returns the platform that the name of a plugin's file suggests. The platform decides which options
     /// the client gets, until the client reports its own. Names of GPU plugins can contain a vendor's word and `gpu`.
-    pub(super) fn of_file(name: &str) -> Platform {
+    pub(crate) fn of_file(name: &str) -> Platform {
         const WORDS: [(&str, Platform); 12] = [
             ("cuda", Platform::Cuda),
             ("rocm", Platform::Rocm),

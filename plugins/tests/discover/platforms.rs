@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ramie_pjrt::discover::{DiscoverError, Platform, RELEASES};
+use ramie_plugins::{DiscoverError, Platform, RELEASES};
 
 use crate::sandbox::{FakeWheel, Sandbox, touch};
 

@@ -8,16 +8,16 @@ use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 use zip::read::ZipFile;
 
-use super::InstallError;
-use super::catalog::Wheel;
-use super::manifest::{InstalledFile, hex};
+use crate::catalog::Wheel;
+use crate::error::InstallError;
+use crate::manifest::{InstalledFile, hex};
 
 /// Extracts the files selected by `wheel.keep` from the archive at `path` into `folder`.
 ///
 /// If an archive contains a path outside of the directory, or a link, the whole archive is
 /// rejected: no wheel contains either, and a link could redirect a later file out of the
 /// directory.
-pub(super) fn unpack(
+pub(crate) fn unpack(
     path: &Path,
     wheel: &Wheel,
     folder: &Path,

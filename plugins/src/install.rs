@@ -8,18 +8,22 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
-use super::bundle::Bundle;
-use super::catalog::{Release, Wheel};
-use super::manifest::{self, Installation, Look, Manifest};
-use super::{Environment, InstallError, Origin, Platform, PluginLocation, wheel};
+use crate::bundle::Bundle;
+use crate::catalog::{Release, Wheel};
+use crate::environment::Environment;
+use crate::error::InstallError;
+use crate::location::{Origin, PluginLocation};
+use crate::manifest::{self, Installation, Look, Manifest};
+use crate::platform::Platform;
 use crate::trust;
+use crate::wheel;
 
 /// The number of lines of pip's output that an error shows.
 const SHOWN_LINES: usize = 6;
 
 /// The condition of an installation.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum How {
+pub(crate) enum How {
     /// Installs it unless it is installed and complete.
     IfMissing,
     /// Installs it again if it is already installed.
@@ -27,7 +31,7 @@ pub(super) enum How {
 }
 
 /// A completed installation.
-pub(super) struct Installed {
+pub(crate) struct Installed {
     /// The path of the bundle's file.
     pub path: PathBuf,
     /// The SHA-256 of the file.
@@ -39,7 +43,7 @@ pub(super) struct Installed {
 ///
 /// # Errors
 /// The error of the preferred release.
-pub(super) fn install_first(
+pub(crate) fn install_first(
     env: &Environment,
     platform: Platform,
     how: How,
@@ -79,7 +83,7 @@ fn install(
 ///
 /// Processes and threads that install at the same time wait for each other. The first one
 /// installs, and the others use its result.
-pub(super) fn install_bundle(
+pub(crate) fn install_bundle(
     env: &Environment,
     parent: &Path,
     bundle: &Bundle,
@@ -246,7 +250,9 @@ fn lock(env: &Environment, path: &Path, title: &str) -> Result<Option<Lock>, Ins
     match file.lock() {
         Ok(()) => Ok(Some(Lock(file))),
         #[cfg(unix)]
-        Err(error) if error.raw_os_error() == Some(libc::ENOLCK) => Ok(None),
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NOLCK.raw_os_error()) => {
+            Ok(None)
+        }
         Err(error) if error.kind() == std::io::ErrorKind::Unsupported => Ok(None),
         Err(error) => Err(InstallError::cache("lock", path)(error)),
     }

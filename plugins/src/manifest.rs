@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::bundle::Bundle;
+use crate::bundle::Bundle;
 use crate::trust::{self, Untrusted};
 
 const FILE: &str = "manifest.json";
@@ -17,7 +17,7 @@ const FILE: &str = "manifest.json";
 const FORMAT: u32 = 1;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Manifest {
+pub(crate) struct Manifest {
     format: u32,
     /// The SHA-256 of each wheel, in the bundle's order.
     wheels: Vec<String>,
@@ -25,7 +25,7 @@ pub(super) struct Manifest {
 }
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct InstalledFile {
+pub(crate) struct InstalledFile {
     /// Path relative to the installation's directory.
     pub path: String,
     #[serde(flatten)]
@@ -37,7 +37,7 @@ pub(super) struct InstalledFile {
 /// in at least one of the fields.
 ///
 /// ```
-/// use ramie_pjrt::discover::FileState;
+/// use ramie_plugins::FileState;
 /// let file = tempfile::NamedTempFile::new()?;
 /// let before = FileState::of(file.path())?;
 /// std::fs::write(file.path(), "other contents")?;
@@ -93,7 +93,7 @@ impl From<&Metadata> for FileState {
 }
 
 /// The state of a bundle in the user cache.
-pub(super) enum Installation {
+pub(crate) enum Installation {
     Absent,
     /// Complete, with the path of the bundle's file and its SHA-256.
     Whole(PathBuf, String),
@@ -105,7 +105,7 @@ pub(super) enum Installation {
 }
 
 /// Reason why an installation must not be used.
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     /// This file differs from the installed one.
     Changed(PathBuf, String),
     /// Another user can modify it.
@@ -114,7 +114,7 @@ pub(super) enum Refusal {
 
 impl Refusal {
     /// Returns the file or directory, and the problem.
-    pub(super) fn problem(&self) -> String {
+    pub(crate) fn problem(&self) -> String {
         match self {
             Refusal::Changed(path, problem) => format!("`{}` {problem}", path.display()),
             Refusal::Untrusted(untrusted) => untrusted.reason(),
@@ -124,7 +124,7 @@ impl Refusal {
 
 /// Selection of the files whose contents are checked.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Look {
+pub(crate) enum Look {
     /// Files whose state differs from the recorded one, as after copying the cache.
     AtChanged,
     /// All files.
@@ -132,7 +132,7 @@ pub(super) enum Look {
 }
 
 impl Manifest {
-    pub(super) fn new(bundle: &Bundle, files: Vec<InstalledFile>) -> Self {
+    pub(crate) fn new(bundle: &Bundle, files: Vec<InstalledFile>) -> Self {
         Manifest {
             format: FORMAT,
             wheels: wheels(bundle),
@@ -141,7 +141,7 @@ impl Manifest {
     }
 
     /// Writes the manifest into `folder`, atomically replacing an existing one.
-    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let mut file = tempfile::Builder::new()
             .prefix(".manifest-")
             .tempfile_in(folder)?;
@@ -155,7 +155,7 @@ impl Manifest {
 
 /// Checks whether `folder` contains the complete `bundle`. Takes one `stat` for each file that
 /// is not read.
-pub(super) fn check(folder: &Path, bundle: &Bundle, look: Look) -> Installation {
+pub(crate) fn check(folder: &Path, bundle: &Bundle, look: Look) -> Installation {
     let text = match fs::read_to_string(folder.join(FILE)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {
@@ -194,7 +194,7 @@ pub(super) fn check(folder: &Path, bundle: &Bundle, look: Look) -> Installation 
 }
 
 /// Checks that no other user can modify these paths. Missing ones are detected later.
-pub(super) fn only_ours(paths: &[&Path]) -> Result<(), Untrusted> {
+pub(crate) fn only_ours(paths: &[&Path]) -> Result<(), Untrusted> {
     for path in paths {
         if let Ok(meta) = path.metadata() {
             trust::check(path, &meta)?;
@@ -205,7 +205,7 @@ pub(super) fn only_ours(paths: &[&Path]) -> Result<(), Untrusted> {
 
 impl InstalledFile {
     /// Returns the description of a file that was just written.
-    pub(super) fn describe(path: &str, meta: &Metadata, sha256: String) -> Self {
+    pub(crate) fn describe(path: &str, meta: &Metadata, sha256: String) -> Self {
         InstalledFile {
             path: path.to_owned(),
             state: FileState::from(meta),
@@ -244,12 +244,12 @@ impl InstalledFile {
 }
 
 fn wheels(bundle: &Bundle) -> Vec<String> {
-    let hash = |wheel: &super::Wheel| wheel.sha256.to_owned();
+    let hash = |wheel: &crate::catalog::Wheel| wheel.sha256.to_owned();
     bundle.wheels.iter().map(hash).collect()
 }
 
 /// Returns the modification time in nanoseconds since 1970, or 0 if the file system has none.
-pub(super) fn modified(meta: &Metadata) -> u64 {
+pub(crate) fn modified(meta: &Metadata) -> u64 {
     meta.modified()
         .ok()
         .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
@@ -257,7 +257,7 @@ pub(super) fn modified(meta: &Metadata) -> u64 {
 }
 
 /// Returns the SHA-256 of a file in lowercase hexadecimal.
-pub(super) fn sha256_of(path: &Path) -> io::Result<String> {
+pub(crate) fn sha256_of(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = Sha256::new();
     let mut block = vec![0; 1 << 20];
@@ -269,7 +269,7 @@ pub(super) fn sha256_of(path: &Path) -> io::Result<String> {
     }
 }
 
-pub(super) fn hex(hasher: Sha256) -> String {
+pub(crate) fn hex(hasher: Sha256) -> String {
     use std::fmt::Write;
     hasher
         .finalize()

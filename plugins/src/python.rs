@@ -9,9 +9,11 @@ use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::Attempt;
-use super::manifest::modified;
-use super::{Environment, Origin, Platform, PluginLocation};
+use crate::environment::Environment;
+use crate::error::Attempt;
+use crate::location::{Origin, PluginLocation};
+use crate::manifest::modified;
+use crate::platform::Platform;
 use crate::trust;
 
 /// Where packages put their plugin below a `site-packages` folder, and the package's name, whose
@@ -47,7 +49,7 @@ fn layouts(platform: Platform) -> &'static [(&'static str, &'static str)] {
 }
 
 /// Searches the environment of `VIRTUAL_ENV`, then that of the first `python3` on `PATH`.
-pub(super) fn search(
+pub(crate) fn search(
     env: &Environment,
     platform: Platform,
     tried: &mut Vec<Attempt>,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ramie_pjrt::discover::{Origin, Platform};
+use ramie_plugins::{Origin, Platform};
 
 use crate::sandbox::{FakeWheel, Sandbox};
 

@@ -4,7 +4,7 @@
 //! [`InvalidSetting`], which names the variable and the accepted values; it is never treated as
 //! unset.
 
-use crate::discover::Platform;
+use crate::platform::Platform;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 /// A setting from an environment variable.
 ///
 /// ```
-/// use ramie_pjrt::settings;
+/// use ramie_plugins::settings;
 /// assert_eq!(settings::NUM_CPU_DEVICES.parse("8".as_ref()).unwrap(), Some(8));
 /// let error = settings::NUM_CPU_DEVICES.parse("many".as_ref()).unwrap_err();
 /// assert_eq!(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use ramie_pjrt::discover::{InstallError, PinnedFile, Platform};
+use ramie_plugins::{InstallError, PinnedFile, Platform};
 
 use crate::sandbox::{FakeWheel, Sandbox};
 

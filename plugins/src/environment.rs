@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalog::{RELEASES, Release};
-use super::hardware;
-use super::{InstallError, Platform};
+use crate::catalog::{RELEASES, Release};
+use crate::error::InstallError;
+use crate::hardware;
+use crate::platform::Platform;
 
 /// The inputs of discovery: environment variables, devices, pinned releases and the output for
 /// progress messages.
@@ -15,7 +16,7 @@ use super::{InstallError, Platform};
 /// and for programs that set their own directories instead of reading the process's variables.
 ///
 /// ```
-/// use ramie_pjrt::discover::Environment;
+/// use ramie_plugins::Environment;
 /// let environment = Environment::from_vars([("XDG_CACHE_HOME", "/home/me/caches")]);
 /// assert_eq!(environment.cache_dir().to_str(), Some("/home/me/caches/ramie"));
 /// ```
@@ -137,31 +138,31 @@ impl Environment {
     }
 
     /// Returns the value of a variable that is set and not empty.
-    pub(super) fn var(&self, name: &str) -> Option<&OsStr> {
+    pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
         self.vars
             .get(OsStr::new(name))
             .map(OsString::as_os_str)
             .filter(|value| !value.is_empty())
     }
 
-    pub(super) fn vars(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+    pub(crate) fn vars(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
         self.vars.iter()
     }
 
-    pub(super) fn plugins_dir(&self) -> PathBuf {
+    pub(crate) fn plugins_dir(&self) -> PathBuf {
         self.cache_dir().join("plugins")
     }
 
-    pub(super) fn files_dir(&self) -> PathBuf {
+    pub(crate) fn files_dir(&self) -> PathBuf {
         self.cache_dir().join("files")
     }
 
-    pub(super) fn tell(&self, line: &str) {
+    pub(crate) fn tell(&self, line: &str) {
         (self.progress)(line);
     }
 
     /// Returns all executable files named `python3` on `PATH`, in order.
-    pub(super) fn pythons(&self) -> Vec<PathBuf> {
+    pub(crate) fn pythons(&self) -> Vec<PathBuf> {
         let Some(path) = self.var("PATH") else {
             return Vec::new();
         };

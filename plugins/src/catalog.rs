@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use super::{Platform, cuda};
+use crate::cuda;
+use crate::platform::Platform;
 
 /// A plugin with the packages it needs, for one system and processor architecture.
 #[derive(Clone, Copy, Debug)]

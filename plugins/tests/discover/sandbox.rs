@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use ramie_pjrt::discover::{
+use ramie_plugins::{
     DiscoverError, Environment, Platform, PluginLocation, Release, Wheel, XLA_CPU,
 };
 use sha2::{Digest, Sha256};

@@ -13,7 +13,7 @@ const TPU_CHIPS: [&str; 7] = [
 ];
 
 /// Returns `true` if an NVIDIA driver offers a device below `root` (`/`, except in tests).
-pub(super) fn nvidia_device(root: &Path, visible_devices: Option<&OsStr>) -> bool {
+pub(crate) fn nvidia_device(root: &Path, visible_devices: Option<&OsStr>) -> bool {
     // CUDA hides all devices if the list is empty or begins with -1.
     if visible_devices.is_some_and(|list| list.is_empty() || list.as_encoded_bytes() == b"-1") {
         return false;
@@ -25,7 +25,7 @@ pub(super) fn nvidia_device(root: &Path, visible_devices: Option<&OsStr>) -> boo
 
 /// Returns `true` if this machine has access to a TPU chip: an `accel` node, or (v5e and later) a
 /// `vfio` group together with a TPU chip on the bus.
-pub(super) fn tpu_device(root: &Path) -> bool {
+pub(crate) fn tpu_device(root: &Path) -> bool {
     numbered_node(&root.join("dev"), "accel")
         || (numbered_node(&root.join("dev/vfio"), "")
             && tpu_on_bus(&root.join("sys/bus/pci/devices")))

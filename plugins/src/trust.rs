@@ -56,8 +56,7 @@ impl std::error::Error for Untrusted {}
 #[cfg(unix)]
 pub fn check(path: &Path, meta: &Metadata) -> Result<(), Untrusted> {
     use std::os::unix::fs::MetadataExt;
-    // SAFETY: takes no arguments and cannot fail.
-    let user = unsafe { libc::geteuid() };
+    let user = rustix::process::geteuid().as_raw();
     let untrusted = |problem: String, remedy: String| Untrusted {
         path: path.to_owned(),
         problem,

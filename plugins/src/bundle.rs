@@ -1,9 +1,9 @@
 //! `Bundle`: the contents of an installation.
 
-use super::catalog::{Release, Wheel};
+use crate::catalog::{Release, Wheel};
 
 /// Wheels that are unpacked into one folder, and the file in them that a program uses.
-pub(super) struct Bundle {
+pub(crate) struct Bundle {
     /// Name in messages, such as `XLA CPU plugin`.
     pub title: String,
     /// Name of the folder.

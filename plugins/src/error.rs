@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::catalog::Release;
-use super::manifest::Refusal;
-use super::{Platform, UnknownPlatform};
+use crate::catalog::Release;
+use crate::manifest::Refusal;
+use crate::platform::{Platform, UnknownPlatform};
 use crate::trust::Untrusted;
 
 /// An error while searching for a plugin.
@@ -61,7 +61,7 @@ pub struct RefusedPlugin {
 ramie_base::debug_is_message!(RefusedPlugin);
 
 impl RefusedPlugin {
-    pub(super) fn new(release: &Release, refusal: &Refusal) -> Self {
+    pub(crate) fn new(release: &Release, refusal: &Refusal) -> Self {
         let platform = release.platform;
         let remedy = match refusal {
             Refusal::Changed(..) => format!(
@@ -243,7 +243,7 @@ impl InstallError {
     }
 
     /// Whether another release may be installable.
-    pub(super) fn is_of_the_wheel(&self) -> bool {
+    pub(crate) fn is_of_the_wheel(&self) -> bool {
         use InstallError::{BadWheel, Pip, WrongHash};
         matches!(self, Pip { .. } | WrongHash { .. } | BadWheel { .. })
     }

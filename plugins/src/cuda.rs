@@ -4,12 +4,12 @@
 //! the assembler and libdevice below `nvidia/cu13`, so all wheels are extracted into the same
 //! directory.
 
-use super::catalog::Wheel;
+use crate::catalog::Wheel;
 
 /// The wheels for x86-64.
-pub(super) static X86_64: &[Wheel] = &wheels(0);
+pub(crate) static X86_64: &[Wheel] = &wheels(0);
 /// The wheels for aarch64.
-pub(super) static AARCH64: &[Wheel] = &wheels(1);
+pub(crate) static AARCH64: &[Wheel] = &wheels(1);
 
 /// A package: its SHA-256 and size in bytes for x86-64 and aarch64.
 struct Package {

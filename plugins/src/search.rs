@@ -1,139 +1,17 @@
-//! Discovery and installation of XLA plugins.
-//!
-//! On CPUs, [`find`] returns the backend that is linked into the program. For other platforms it searches
-//! the user cache, [`cache_dir`], and then existing Python environments: that of `VIRTUAL_ENV`, and that of
-//! the first `python3` on `PATH`.
-//!
-//! `RAMIE_PJRT_PLUGIN` selects a plugin: the path of its file, [`XLA_CPU`] for XLA's CPU plugin, which is
-//! then searched in the same places, or [`LINKED`] for the linked backend.
-//!
-//! [`RELEASES`] lists the plugins that [`install`] downloads with pip, with their versions and SHA-256;
-//! `ramie plugin install` calls it. An installation tries those of a platform in order, and a search
-//! takes the first that is installed.
-//!
-//! [`PinnedFile`] installs other files, such as the weights of a model, in the same way.
-//!
-//! `RAMIE_PLATFORM` (`cpu`, `cuda` or `tpu`) selects the platform. Without it, the first of TPU,
-//! CUDA and CPU is used for which both a device and a plugin exist.
-//!
-//! ```no_run
-//! let plugin = ramie_pjrt::discover::find(None)?;
-//! println!("{} plugin: {}", plugin.platform, plugin.path.display());
-//! # Ok::<(), ramie_pjrt::discover::DiscoverError>(())
-//! ```
+//! The search for a plugin.
 
-mod bundle;
-mod catalog;
-mod cuda;
-mod environment;
-mod error;
-mod hardware;
-mod install;
-mod manifest;
-mod pinned_file;
-mod platform;
-mod python;
-mod wheel;
-
-use std::fmt;
+use crate::bundle::Bundle;
+use crate::environment::Environment;
+use crate::error::{Attempt, DiscoverError, InstallError, NotFound, RefusedPlugin};
+use crate::install::{self, How};
+use crate::location::{LINKED, Origin, PluginLocation, XLA_CPU};
+use crate::manifest::{self, Installation, Look};
+use crate::platform::{Platform, UnknownPlatform};
+use crate::python;
 use std::path::{Path, PathBuf};
 
-pub use catalog::{RELEASES, Release, Wheel};
-pub use environment::Environment;
-pub use error::{Attempt, DiscoverError, InstallError, NotFound, RefusedPlugin};
-pub use manifest::FileState;
-pub use pinned_file::PinnedFile;
-pub use platform::{Platform, UnknownPlatform};
-
-/// The value of `RAMIE_PJRT_PLUGIN` that selects XLA's CPU plugin where it is installed.
-pub const XLA_CPU: &str = "xla-cpu";
-
-/// The value of `RAMIE_PJRT_PLUGIN` that selects the CPU backend that is linked into the program.
-pub const LINKED: &str = crate::linked::NAME;
-
-use bundle::Bundle;
-use install::How;
-use manifest::{Installation, Look};
-
-/// The location of a plugin, and how it was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PluginLocation {
-    /// The platform of the plugin. For a file that `RAMIE_PJRT_PLUGIN` names, the file's name suggests it, until a
-    /// client reports its own.
-    pub platform: Platform,
-    /// The shared library.
-    pub path: PathBuf,
-    /// The name of the package it came in, where known.
-    pub package: Option<&'static str>,
-    /// The version of that package, where known.
-    pub version: Option<String>,
-    /// The SHA-256 of the file in lowercase hexadecimal, if known: for plugins in the user cache.
-    pub sha256: Option<String>,
-    /// The step of the search that found the plugin.
-    pub origin: Origin,
-}
-
-impl PluginLocation {
-    /// Returns the CPU backend that is linked into the program.
-    pub fn linked() -> PluginLocation {
-        PluginLocation {
-            platform: Platform::Cpu,
-            path: LINKED.into(),
-            package: None,
-            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-            sha256: None,
-            origin: Origin::Linked,
-        }
-    }
-
-    /// Returns whether this is the CPU backend that is linked into the program, not a plugin.
-    pub fn is_linked(&self) -> bool {
-        self.origin == Origin::Linked
-    }
-
-    /// An installed release.
-    fn of(release: &Release, path: PathBuf, sha256: String, origin: Origin) -> PluginLocation {
-        let package = release.package();
-        PluginLocation {
-            platform: release.platform,
-            path,
-            package: Some(package.name),
-            version: Some(package.version.to_owned()),
-            sha256: Some(sha256),
-            origin,
-        }
-    }
-}
-
-/// Which step of the search found a plugin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Origin {
-    /// It is linked into the program.
-    Linked,
-    /// The variable `RAMIE_PJRT_PLUGIN`.
-    Variable,
-    /// The user cache.
-    Cache,
-    /// An existing Python environment.
-    Python,
-    /// A download into the user cache by this installation.
-    Download,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Origin::Linked => "linked into the program",
-            Origin::Variable => "RAMIE_PJRT_PLUGIN",
-            Origin::Cache => "user cache",
-            Origin::Python => "Python environment",
-            Origin::Download => "just installed into the user cache",
-        })
-    }
-}
-
 /// Finds the plugin for `platform`, or for the best platform where that is `None`. See the
-/// [module](self) for the order of the search.
+/// [crate's description](crate) for the order of the search.
 ///
 /// Takes well under a millisecond on CPUs, and if the user cache contains the plugin.
 ///

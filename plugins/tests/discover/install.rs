@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use ramie_pjrt::discover::{Environment, Origin, Platform, Release, Wheel};
+use ramie_plugins::{Environment, Origin, Platform, Release, Wheel};
 
 use crate::sandbox::{CPU_LIBRARY, FakeWheel, Sandbox};
 

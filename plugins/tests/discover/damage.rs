@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use ramie_pjrt::discover::{DiscoverError, FileState, InstallError, Origin, Platform};
+use ramie_plugins::{DiscoverError, FileState, InstallError, Origin, Platform};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::sandbox::{CPU_LIBRARY, Sandbox, write_wheel};

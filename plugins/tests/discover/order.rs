@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ramie_pjrt::discover::{DiscoverError, Environment, LINKED, Origin, Platform, XLA_CPU};
+use ramie_plugins::{DiscoverError, Environment, LINKED, Origin, Platform, XLA_CPU};
 
 use crate::sandbox::{CPU_LIBRARY, Sandbox, touch};
 
