@@ -1,6 +1,6 @@
 //! Functions of this process that compiled programs can call.
 //!
-//! XLA calls a plain C function. Ramie has a single one, [`TARGET`], which is registered with a
+//! XLA calls a plain C function. Ramie has a single one, named [`TARGET`], which is registered with a
 //! plugin on first use. An attribute of each call identifies the callback. A call in StableHLO is
 //!
 //! ```text
@@ -8,45 +8,15 @@
 //!   has_side_effect = true, backend_config = {id = 7 : i64}} : (tensor<4xf32>) -> ()
 //! ```
 
-use crate::client::ClientInner;
+use crate::client::Client;
+use crate::element_type::ElementType;
 use crate::error::{Error, ErrorCode, Result, borrowed};
+use crate::host_calls::{self, enter, recorded};
+use crate::registry::{self, BufferMut, BufferView, TARGET};
 use crate::sys::ffi::*;
-use crate::{Client, ElementType};
-use ramie_base::lock::lock;
-use std::any::Any;
-use std::cell::Cell;
-use std::collections::HashMap;
 use std::ffi::CString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
-
-/// An operand of a callback, with its elements in host memory, dense and row-major.
-#[derive(Debug, Clone, Copy)]
-pub struct BufferView<'a> {
-    /// The element type.
-    pub element_type: ElementType,
-    /// The dimensions, outermost first.
-    pub dims: &'a [i64],
-    /// The bytes of the elements.
-    pub bytes: &'a [u8],
-}
-
-/// A result of a callback, to be filled in.
-#[derive(Debug)]
-pub struct BufferMut<'a> {
-    /// The element type.
-    pub element_type: ElementType,
-    /// The dimensions, outermost first.
-    pub dims: &'a [i64],
-    /// The memory for the elements, dense and row-major. The initial contents are arbitrary.
-    pub bytes: &'a mut [u8],
-}
-
-type Function = dyn Fn(&[BufferView<'_>], &mut [BufferMut<'_>]) -> std::result::Result<(), String>
-    + Send
-    + Sync;
+use std::sync::Arc;
 
 /// A function that programs call by its [`id`](Callback::id).
 ///
@@ -59,22 +29,9 @@ pub struct Callback {
     client: Client,
 }
 
-struct Registered {
-    function: Arc<Function>,
-    /// Set when the handle was dropped; executions may still call the function.
-    retired: Option<&'static ClientInner>,
-}
-
-static CALLBACKS: Mutex<Option<HashMap<i64, Registered>>> = Mutex::new(None);
-static NEXT: AtomicI64 = AtomicI64::new(1);
-static FAILURES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// The maximum number of failures kept in case nothing takes them.
-const KEPT_FAILURES: usize = 64;
-thread_local! { static INSIDE: Cell<bool> = const { Cell::new(false) }; }
-
 impl Callback {
     /// The name of the custom call.
-    pub const TARGET: &'static str = "ramie_callback";
+    pub const TARGET: &'static str = TARGET;
 
     /// Registers a function that programs of this client can call.
     ///
@@ -107,16 +64,7 @@ impl Callback {
         + 'static,
     ) -> Result<Callback> {
         client.enable_callbacks()?;
-        let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let registered = Registered {
-            function: Arc::new(function),
-            retired: None,
-        };
-        let released = take_released(client.0);
-        lock(&CALLBACKS)
-            .get_or_insert_default()
-            .insert(id, registered);
-        drop(released);
+        let id = registry::add(Arc::new(function), &client.0.under_way);
         Ok(Callback { id, client })
     }
 
@@ -136,67 +84,25 @@ impl Callback {
     /// Returns `true` if this thread is running a callback.
     #[inline]
     pub fn is_running() -> bool {
-        INSIDE.get()
+        host_calls::is_running()
     }
 
     /// Runs `f` as if a program called it: [`is_running`](Callback::is_running) returns `true`
     /// meanwhile.
     pub fn enter<R>(f: impl FnOnce() -> R) -> R {
-        struct Restore(bool);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                INSIDE.set(self.0);
-            }
-        }
-        let _restore = Restore(INSIDE.replace(true));
-        f()
+        enter(f)
     }
 
     /// Takes the messages of the callbacks that have failed since the last call, except those
     /// already reported by an error of the execution.
     pub fn take_failures() -> Vec<String> {
-        std::mem::take(&mut *lock(&FAILURES))
+        host_calls::take_failures()
     }
-}
-
-/// Records that this error is returned to the caller, so that the callback failure in it is not
-/// reported again.
-#[cold]
-pub(crate) fn note_reported(error: &Error) {
-    let mut failures = lock(&FAILURES);
-    if let Error::Plugin { message, .. } = error
-        && let Some(at) = failures.iter().position(|f| message.contains(f.as_str()))
-    {
-        failures.remove(at);
-    }
-}
-
-/// Removes the callbacks that no execution of the client can call any more. The caller drops them
-/// after the lock is released, because they may own callbacks.
-fn take_released(client: &'static ClientInner) -> Vec<Registered> {
-    if !client.under_way.is_over() {
-        return Vec::new();
-    }
-    let mut callbacks = lock(&CALLBACKS);
-    let callbacks = callbacks.get_or_insert_default();
-    let over: Vec<i64> = callbacks
-        .iter()
-        .filter(|(_, c)| c.retired.is_some_and(|of| std::ptr::eq(of, client)))
-        .map(|(id, _)| *id)
-        .collect();
-    over.iter().filter_map(|id| callbacks.remove(id)).collect()
 }
 
 impl Drop for Callback {
     fn drop(&mut self) {
-        let client = self.client.0;
-        if let Some(callback) = lock(&CALLBACKS)
-            .as_mut()
-            .and_then(|callbacks| callbacks.get_mut(&self.id))
-        {
-            callback.retired = Some(client);
-        }
-        drop(take_released(client));
+        registry::retire(self.id, &self.client.0.under_way);
     }
 }
 
@@ -240,8 +146,8 @@ impl Client {
         let platform = "Host";
         let mut args = RegisterHandler {
             struct_size: size_of::<RegisterHandler>(),
-            target_name: Callback::TARGET.as_ptr().cast(),
-            target_name_size: Callback::TARGET.len(),
+            target_name: TARGET.as_ptr().cast(),
+            target_name_size: TARGET.len(),
             handler,
             platform_name: platform.as_ptr().cast(),
             platform_name_size: platform.len(),
@@ -281,42 +187,6 @@ unsafe extern "C" fn handler(frame: *mut CallFrame) -> *mut FfiError {
     }
 }
 
-/// Calls a function, and records its error or panic.
-fn recorded(
-    f: impl FnOnce() -> std::result::Result<(), String>,
-) -> std::result::Result<(), String> {
-    let result = catch_unwind(AssertUnwindSafe(f))
-        .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))));
-    if let Err(message) = &result {
-        let mut failures = lock(&FAILURES);
-        if failures.len() < KEPT_FAILURES {
-            failures.push(message.clone());
-        }
-    }
-    result
-}
-
-/// Calls the function with this id for the linked backend, and records its error or panic.
-pub(crate) fn invoke(
-    id: i64,
-    args: &[BufferView<'_>],
-    results: &mut [BufferMut<'_>],
-) -> std::result::Result<(), String> {
-    recorded(|| {
-        let function = find(id)?;
-        Callback::enter(|| function(args, results))
-    })
-}
-
-/// Finds the function with this id.
-fn find(id: i64) -> std::result::Result<Arc<Function>, String> {
-    lock(&CALLBACKS)
-        .as_ref()
-        .and_then(|callbacks| callbacks.get(&id))
-        .map(|callback| callback.function.clone())
-        .ok_or_else(|| format!("callback {id} does not exist in this process, or was dropped"))
-}
-
 /// Answers XLA's query for the API version of this handler with the plugin's own version.
 ///
 /// # Safety
@@ -347,7 +217,7 @@ unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
     // SAFETY: guaranteed by the caller.
     let id = unsafe { attribute(&frame.attributes, "id") }
         .ok_or("a call of `ramie_callback` lacks the attribute `id`")?;
-    let function = find(id)?;
+    let function = registry::find(id)?;
     // SAFETY: until we return, operands are readable, and results are writable by us alone.
     let (args, mut results) = unsafe {
         let args: Vec<BufferView<'_>> = buffers(&frame.args)?
@@ -378,7 +248,7 @@ unsafe fn dispatch(frame: &CallFrame) -> std::result::Result<(), String> {
             .collect::<std::result::Result<_, String>>()?;
         (args, results)
     };
-    Callback::enter(|| function(&args, &mut results))
+    enter(|| function(&args, &mut results))
 }
 
 /// Returns the integer attribute of this name.
@@ -499,13 +369,4 @@ unsafe fn fail(frame: &CallFrame, message: &str) -> *mut FfiError {
             None => null_mut(),
         }
     }
-}
-
-/// Returns the message of a panic.
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
 }

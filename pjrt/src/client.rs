@@ -4,7 +4,7 @@ use crate::client_options::ClientOptions;
 use crate::device::{Device, DeviceInner};
 use crate::error::{Result, borrowed, owned_string};
 use crate::key_value::{self, KeyValueStore, Shared};
-use crate::launch::Launches;
+use crate::launches::Launches;
 use crate::plugin::Plugin;
 use crate::sys::{self, Api, RawClient, RawDevice};
 use crate::under_way::{UnderWay, wait_at_exit};
@@ -119,7 +119,7 @@ impl Client {
             callbacks: OnceLock::new(),
         }));
         inner.read_devices()?;
-        wait_at_exit(inner);
+        wait_at_exit(&inner.under_way);
         let client = Client(inner);
         tracing::debug!(
             platform = client.platform_name(),

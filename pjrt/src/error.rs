@@ -1,6 +1,5 @@
 //! Errors of a plugin, and of calls into it.
 
-use crate::memory::Bytes;
 use crate::sys::{self, Api, Arguments, Padded, RawError};
 use std::fmt;
 use std::path::PathBuf;
@@ -59,7 +58,7 @@ pub enum Error {
     /// The plugin's API version is not supported.
     #[error(
         "{path:?} implements PJRT API {major}.{minor}, but this program needs 0.{min} or a later 0.x\n  \
-         help: install a {age} plugin", min = crate::plugin::OLDEST_MINOR, age = if *.major > 0 { "matching" } else { "newer" }
+         help: install a {age} plugin", min = sys::OLDEST_MINOR, age = if *.major > 0 { "matching" } else { "newer" }
     )]
     UnsupportedVersion {
         /// The plugin's path.
@@ -418,9 +417,36 @@ pub(crate) unsafe fn borrowed<'a, T>(pointer: *const T, len: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(pointer, len) }
 }
 
+/// A number of bytes, formatted in decimal units for messages.
+pub(crate) struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 4] = [
+            (1_000_000_000_000, "TB"),
+            (1_000_000_000, "GB"),
+            (1_000_000, "MB"),
+            (1_000, "kB"),
+        ];
+        let unit = UNITS.into_iter().find(|(size, _)| self.0 >= *size);
+        match unit {
+            Some((size, name)) => write!(f, "{:.1} {name}", self.0 as f64 / size as f64),
+            None => write!(f, "{} bytes", self.0),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_have_units() {
+        let text = |bytes| Bytes(bytes).to_string();
+        assert_eq!(text(999), "999 bytes");
+        assert_eq!(text(259_000_000), "259.0 MB");
+        assert_eq!(text(3 << 40), "3.3 TB");
+    }
 
     #[test]
     fn layers_around_a_failure_are_taken_away() {

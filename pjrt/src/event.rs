@@ -1,7 +1,7 @@
 //! Events, which signal the completion of transfers and executions.
 
-use crate::callback::note_reported;
 use crate::error::{Error, Result};
+use crate::host_calls::note_reported;
 use crate::sys::{self, Api, OnReady, RawEvent};
 use std::ffi::c_void;
 use std::ptr::NonNull;

@@ -2,17 +2,17 @@
 
 use crate::analysis::MemoryAnalysis;
 use crate::buffer_type::BufferType;
-use crate::callback::Callback;
 use crate::client::{Client, ClientInner};
 use crate::compile_options::CompileOptions;
 use crate::compiler_thread::on_living_thread;
 use crate::device::Device;
-use crate::error::{Error, Result, borrowed};
+use crate::error::{Bytes, Error, Result, borrowed};
 use crate::features::without_preferences;
 use crate::heap;
-use crate::memory::{self, Bytes};
-use crate::sys::{self, Api, RawLoadedExecutable};
-use crate::under_way::AtomicTicket;
+use crate::host_calls;
+use crate::memory;
+use crate::sys::{self, RawLoadedExecutable};
+use crate::under_way::{AtomicTicket, destroy_loaded};
 use crate::unloaded::{UnloadedExecutable, compile_error, with_program};
 use crate::value::Value;
 use ramie_base::clock::Instant;
@@ -380,7 +380,7 @@ impl Inner {
             memory::check_host_memory(operation, (needs.outputs + needs.temporaries) as usize)
         };
         match check() {
-            Err(_) if !Callback::is_running() => {
+            Err(_) if !host_calls::is_running() => {
                 self.client.under_way.wait();
                 check()
             }
@@ -412,15 +412,6 @@ impl Drop for Inner {
         // alive.
         unsafe { self.client.under_way.retire(self.loaded, last_run) };
     }
-}
-
-/// # Safety
-/// `loaded` must be a live executable that is not used any more.
-pub(crate) unsafe fn destroy_loaded(api: Api, loaded: NonNull<RawLoadedExecutable>) {
-    let mut args = sys::zeroed::<sys::LoadedExecutableDestroy>();
-    args.executable = loaded.as_ptr();
-    // SAFETY: guaranteed by the caller. An error here cannot be handled.
-    let _ = unsafe { api.call(&mut args) };
 }
 
 impl fmt::Debug for Executable {

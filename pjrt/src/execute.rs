@@ -5,10 +5,10 @@
 //! pass over the arguments that only compares pointers.
 
 use crate::buffer::Buffer;
-use crate::callback;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::executable::{Executable, Inner};
+use crate::host_calls::note_reported;
 use crate::sys::{self, RawBuffer, RawEvent};
 use crate::under_way::{Events, Ticket};
 use smallvec::SmallVec;
@@ -80,7 +80,7 @@ impl Inner {
             ticket
         });
         claims.settle(*launched.as_ref().unwrap_or(&0));
-        launched.map(|_| ()).inspect_err(callback::note_reported)
+        launched.map(|_| ()).inspect_err(note_reported)
     }
 
     /// Returns `true` if the plugin would donate fewer inputs than requested: it stops donating

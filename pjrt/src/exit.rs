@@ -1,7 +1,7 @@
 //! Functions that run when the process exits.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-use crate::callback::Callback;
+use crate::host_calls;
 use ramie_base::lock::lock;
 use std::ffi::c_int;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -59,7 +59,7 @@ pub(crate) fn register_wait(wait: extern "C" fn()) {
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 extern "C" fn leave_callback(status: c_int, _: *mut c_void) {
-    if Callback::is_running() {
+    if host_calls::is_running() {
         while call_one() {}
         // SAFETY: ends the process; no code runs after it.
         unsafe { libc::_exit(status) }

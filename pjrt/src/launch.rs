@@ -7,27 +7,8 @@ use crate::executable::Inner;
 use crate::execute::{Handles, NonDonatable};
 use crate::sys::RawEvent;
 use crate::under_way::Events;
-use ramie_base::lock::lock;
 use smallvec::SmallVec;
 use std::ptr::null_mut;
-use std::sync::Mutex;
-
-/// The launches of one client on several devices, of which only one happens at a time.
-///
-/// All devices must see launches in the same order; otherwise collectives of two programs would
-/// wait for each other. On CPU devices this is not sufficient: the plugin runs all devices on one
-/// thread pool, and a collective blocks its thread until the other devices arrive, so two
-/// concurrent runs can occupy all threads and deadlock. There, a launch waits for the previous
-/// one to end.
-#[derive(Default)]
-pub(crate) struct Launches(Mutex<Previous>);
-
-#[derive(Default)]
-struct Previous {
-    id: i32,
-    /// One event per device, done when the device has finished.
-    events: SmallVec<[Event; 8]>,
-}
 
 impl Inner {
     pub(crate) fn launch_many(
@@ -50,25 +31,19 @@ impl Inner {
             .map(|d| results.as_mut_ptr().wrapping_add(d * count))
             .collect();
         {
-            let mut previous = lock(&self.client.launches.0);
-            for event in previous.events.drain(..) {
-                // The error is reported where the results are waited for.
-                let _ = event.settle();
-            }
-            previous.id = previous.id.wrapping_add(1).max(1);
-            let id = previous.id;
+            let mut launch = self.client.launches.begin();
             let room = if self.client.is_cpu || count == 0 {
                 events.as_mut_ptr()
             } else {
                 null_mut()
             };
             // SAFETY: one list per device of checked arguments and of space for the results.
-            unsafe { self.call(&argument_lists, &output_lists, kept, id, room) }?;
+            unsafe { self.call(&argument_lists, &output_lists, kept, launch.id, room) }?;
             // SAFETY: the events, if any, are ours.
             let take = |&raw: &_| unsafe { Event::take(api, raw) };
             let events = events.iter().filter_map(take);
             if count > 0 {
-                previous.events.extend(events);
+                launch.events.extend(events);
             } else if !self.client.is_cpu {
                 // Without results, only these events tell when the launch has ended.
                 return Ok(events.collect());

@@ -26,8 +26,9 @@
 //! # }
 //! ```
 //!
-//! The bindings of the C ABI are handwritten (`sys`). This is the only crate of Ramie with unsafe
-//! code. One binary works with plugins of PJRT API 0.81 and later.
+//! `ramie_plugins` finds and installs the libraries. The bindings of the C ABI are handwritten (`sys`).
+//! Beside the kernels of `ramie-cpu`, this is the only unsafe code of Ramie. One binary works with
+//! plugins of PJRT API 0.81 and later.
 
 mod aligned;
 mod analysis;
@@ -50,15 +51,18 @@ mod exit;
 mod features;
 mod heap;
 mod host;
+mod host_calls;
 mod host_view;
 mod key_value;
 mod launch;
+mod launches;
 #[cfg_attr(target_family = "wasm", path = "no_library.rs")]
 mod library;
 mod linked;
 mod memory;
 mod plugin;
 mod profiler;
+mod registry;
 mod shardings;
 mod signals;
 mod sys;
@@ -72,7 +76,7 @@ pub use aligned::AlignedBytes;
 pub use analysis::MemoryAnalysis;
 pub use buffer::{Buffer, HostCopy};
 pub use buffer_type::BufferType;
-pub use callback::{BufferMut, BufferView, Callback};
+pub use callback::Callback;
 pub use client::Client;
 pub use client_options::ClientOptions;
 pub use compile_options::{CompileOptions, OptionOverride};
@@ -85,9 +89,11 @@ pub use host::HostData;
 pub use host_view::HostView;
 pub use key_value::{KeyValueError, KeyValueStore};
 pub use memory::check_host_memory;
-pub use plugin::{Extension, OLDEST_MINOR, Plugin};
+pub use plugin::{Extension, Plugin};
 pub use profiler::Profiler;
+pub use registry::{BufferMut, BufferView};
 pub use signals::fail_writes_beyond_limit;
+pub use sys::OLDEST_MINOR;
 pub use target::{InvalidTarget, Target, TargetError};
 pub use topology::Topology;
 pub use unloaded::UnloadedExecutable;

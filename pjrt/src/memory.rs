@@ -5,7 +5,7 @@
 //! before anything is mapped. Small requests are not checked, as reading the limits takes tens of
 //! microseconds.
 
-use crate::error::{Error, Result};
+use crate::error::{Bytes, Error, Result};
 use ramie_plugins::settings;
 use std::fmt;
 use std::fs;
@@ -199,25 +199,6 @@ impl GroupFiles {
     }
 }
 
-/// A number of bytes, formatted in decimal units for messages.
-pub(crate) struct Bytes(pub u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const UNITS: [(u64, &str); 4] = [
-            (1_000_000_000_000, "TB"),
-            (1_000_000_000, "GB"),
-            (1_000_000, "MB"),
-            (1_000, "kB"),
-        ];
-        let unit = UNITS.into_iter().find(|(size, _)| self.0 >= *size);
-        match unit {
-            Some((size, name)) => write!(f, "{:.1} {name}", self.0 as f64 / size as f64),
-            None => write!(f, "{} bytes", self.0),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,13 +310,5 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("available"), "{text}");
-    }
-
-    #[test]
-    fn bytes_have_units() {
-        let text = |bytes| Bytes(bytes).to_string();
-        assert_eq!(text(999), "999 bytes");
-        assert_eq!(text(259_000_000), "259.0 MB");
-        assert_eq!(text(3 << 40), "3.3 TB");
     }
 }

@@ -1,7 +1,7 @@
 //! Loading of plugins, which are shared libraries that export `GetPjrtApi`.
 
 use crate::error::{Error, Result};
-use crate::sys::{self, Api};
+use crate::sys::{self, Api, OLDEST_MINOR};
 use crate::value::Value;
 use crate::{library, linked};
 use ramie_base::clock::Instant;
@@ -11,9 +11,6 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// The oldest supported minor version of PJRT API 0.
-pub const OLDEST_MINOR: i32 = 81;
 
 /// A loaded plugin.
 ///

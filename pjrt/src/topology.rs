@@ -119,7 +119,7 @@ impl Topology {
         unsafe { on_living_thread(compile) }.map_err(compile_error)?;
         // SAFETY: a new executable, which keeps its topology alive.
         let executable =
-            unsafe { UnloadedExecutable::take(api, args.executable, Some(self.clone())) }?;
+            unsafe { UnloadedExecutable::take(api, args.executable, Some(self.0.clone())) }?;
         tracing::debug!(name = executable.name(), topology = ?self, text = program.len(), elapsed = ?start.elapsed(), "compiled ahead of time");
         Ok(executable)
     }

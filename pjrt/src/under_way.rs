@@ -20,11 +20,9 @@
 //! Work that has ended when its launch returns is not listed. Adding to the list removes work
 //! that has ended; there is no background thread.
 
-use crate::callback::Callback;
-use crate::client::ClientInner;
 use crate::event::Event;
-use crate::executable::destroy_loaded;
 use crate::exit;
+use crate::host_calls;
 use crate::sys::{self, Api, RawBuffer, RawLoadedExecutable};
 use ramie_base::lock::lock;
 use smallvec::SmallVec;
@@ -271,8 +269,19 @@ pub(crate) unsafe fn destroy(api: Api, raw: NonNull<RawBuffer>) {
     let _ = unsafe { api.call(&mut args) };
 }
 
-/// The clients whose work an exit waits for.
-static CLIENTS: Mutex<Vec<&'static ClientInner>> = Mutex::new(Vec::new());
+/// Destroys an executable.
+///
+/// # Safety
+/// `loaded` must be a live executable that is not used any more.
+pub(crate) unsafe fn destroy_loaded(api: Api, loaded: NonNull<RawLoadedExecutable>) {
+    let mut args = sys::zeroed::<sys::LoadedExecutableDestroy>();
+    args.executable = loaded.as_ptr();
+    // SAFETY: guaranteed by the caller. An error here cannot be handled.
+    let _ = unsafe { api.call(&mut args) };
+}
+
+/// The work of all clients, for which an exit waits.
+static CLIENTS: Mutex<Vec<&'static UnderWay>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// Waits when a thread that has started work ends. On the thread that ends the process, this
@@ -288,27 +297,27 @@ impl Drop for WaitAtEnd {
     }
 }
 
-/// Makes the process wait for this client's work before it exits.
-pub(crate) fn wait_at_exit(client: &'static ClientInner) {
-    clients().push(client);
+/// Makes the process wait for the work of a client before it exits.
+pub(crate) fn wait_at_exit(work: &'static UnderWay) {
+    clients().push(work);
     // Handles an exit from a thread that has started no work. This runs after the destruction of
     // objects that the plugin creates later.
     exit::register_wait(wait_for_clients);
 }
 
-fn clients() -> MutexGuard<'static, Vec<&'static ClientInner>> {
+fn clients() -> MutexGuard<'static, Vec<&'static UnderWay>> {
     lock(&CLIENTS)
 }
 
 extern "C" fn wait_for_clients() {
-    if Callback::is_running() {
+    if host_calls::is_running() {
         // A program waits for the callback.
         return;
     }
     // The lock is not held while waiting, because callbacks of the work may create clients.
     let all = clients().clone();
-    for client in all {
-        client.under_way.wait();
+    for work in all {
+        work.wait();
     }
 }
 

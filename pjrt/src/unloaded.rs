@@ -4,19 +4,23 @@ use crate::buffer_type::BufferType;
 use crate::element_type::ElementType;
 use crate::error::{Error, ErrorCode, Result, borrowed, owned_string};
 use crate::sys::{self, Api, Padded, RawExecutable};
-use crate::topology::Topology;
+use std::any::Any;
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
-/// A compiled program that is not loaded on any device. [`Topology::compile`] creates it for
+/// The owner of handles that an executable refers to.
+pub(crate) type Kept = dyn Any + Send + Sync;
+
+/// A compiled program that is not loaded on any device. [`Topology::compile`](crate::Topology::compile) creates it for
 /// devices that need not be present, and every [`Executable`](crate::Executable) contains one.
 pub struct UnloadedExecutable {
     raw: NonNull<RawExecutable>,
     api: Api,
     name: String,
-    /// The topology it was compiled for, unless it was compiled for a client's devices. It must
-    /// outlive the executable.
-    _topology: Option<Topology>,
+    /// What must outlive the executable: the topology it was compiled for, unless it was compiled
+    /// for a client's devices.
+    _kept: Option<Arc<Kept>>,
 }
 
 // SAFETY: PJRT executables may be queried and destroyed from any thread, and everything else here
@@ -33,13 +37,13 @@ impl UnloadedExecutable {
     pub(crate) unsafe fn take(
         api: Api,
         raw: *mut RawExecutable,
-        topology: Option<Topology>,
+        kept: Option<Arc<Kept>>,
     ) -> Result<UnloadedExecutable> {
         let mut executable = UnloadedExecutable {
             raw: NonNull::new(raw).expect("the inside of an executable is not null"),
             api,
             name: String::new(),
-            _topology: topology,
+            _kept: kept,
         };
         let mut args = sys::zeroed::<sys::ExecutableName>();
         args.executable = raw;

@@ -1,14 +1,14 @@
 //! Functions of this process that programs call.
 
 use super::buffer::element_type;
-use crate::callback::{BufferMut, BufferView, Callback, invoke};
+use crate::registry::{BufferMut, BufferView, TARGET, invoke};
 use ramie_cpu::host::HostFunctions;
 use ramie_cpu::text::Attribute;
 use ramie_cpu::{HostCall, HostFunction, TensorType};
 
 /// Returns the functions that programs may call.
 pub(super) fn functions() -> HostFunctions {
-    HostFunctions::from([(Callback::TARGET.to_owned(), HostFunction::new(call))])
+    HostFunctions::from([(TARGET.to_owned(), HostFunction::new(call))])
 }
 
 /// Calls a function of this process for a program.

@@ -11,8 +11,8 @@ mod module;
 mod placement;
 mod serve;
 
-use crate::sys::{Api, ApiTable, Arguments};
-use serve::{Serve, entry};
+use crate::sys::Api;
+use serve::Table;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
@@ -23,22 +23,6 @@ const SLOW: &str = "ramie: this program runs 20 to 50 times slower than it could
 
 /// The minor version of PJRT API 0 whose layouts `sys` declares.
 const MINOR: i32 = 114;
-
-/// One more than the number of the last function.
-const SLOTS: usize = 130;
-
-/// The table of functions. A function that the backend does not have is null.
-#[repr(C)]
-struct Table {
-    start: ApiTable,
-    slots: [usize; SLOTS],
-}
-
-impl Table {
-    fn add<T: Serve>(&mut self) {
-        self.slots[<T as Arguments>::SLOT] = entry::<T> as *const () as usize;
-    }
-}
 
 /// Returns the function table, which lives until the process ends.
 pub(crate) fn api() -> Api {

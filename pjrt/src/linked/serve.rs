@@ -1,8 +1,24 @@
 //! Calls of the table: errors and panics become the errors of the API.
 
-use crate::sys::{self, Arguments, Padded, RawError};
+use crate::sys::{self, ApiTable, Arguments, Padded, RawError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// One more than the number of the last function.
+const SLOTS: usize = 130;
+
+/// The table of functions. A function that the backend does not have is null.
+#[repr(C)]
+pub(super) struct Table {
+    pub start: ApiTable,
+    slots: [usize; SLOTS],
+}
+
+impl Table {
+    pub fn add<T: Serve>(&mut self) {
+        self.slots[<T as Arguments>::SLOT] = entry::<T> as *const () as usize;
+    }
+}
 
 /// An error of the backend, which the API shows through an opaque pointer.
 pub(super) struct Failure {
@@ -76,7 +92,7 @@ pub(super) unsafe trait Serve: Arguments {
 ///
 /// # Safety
 /// `args` must point to arguments that follow the C API.
-pub(super) unsafe extern "C" fn entry<T: Serve>(args: *mut Padded<T>) -> *mut RawError {
+unsafe extern "C" fn entry<T: Serve>(args: *mut Padded<T>) -> *mut RawError {
     // SAFETY: the caller passes arguments that nothing else uses during the call.
     let args = unsafe { &mut **args };
     let failure = match catch_unwind(AssertUnwindSafe(|| args.serve())) {
@@ -102,7 +118,7 @@ macro_rules! serve {
             }
         )*
         /// Adds the functions of this file.
-        pub(super) fn add(table: &mut $crate::linked::Table) {
+        pub(super) fn add(table: &mut $crate::linked::serve::Table) {
             $(table.add::<$crate::sys::$name>();)*
         }
     };

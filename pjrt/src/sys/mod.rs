@@ -26,6 +26,9 @@ use std::ffi::c_char;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
+/// The oldest supported minor version of PJRT API 0.
+pub const OLDEST_MINOR: i32 = 81;
+
 /// Declares opaque types, whose contents only the plugin accesses.
 macro_rules! opaque {
     ($($name:ident),* $(,)?) => {$(
