@@ -46,7 +46,7 @@ use ramie::State;
 use ramie::checkpoint;
 use ramie::core::export::Exported;
 use ramie::data::readers::text::Lines;
-use ramie::models::Bert;
+use ramie::models::{Bert, Pretrained};
 use ramie::nn::training::writers::JsonLinesWriter;
 
 fn all() -> Vec<Section> {

@@ -25,7 +25,7 @@ use ramie::data::readers::{bpe::ByteLevelBpe, idx::Mnist};
 use ramie::data::{Augment, Generator, mnist};
 use ramie::models::{
     Albert, Bert, Decoding, EfficientNetLite, EfficientNetLiteConfig, Llama, MobileNetV2,
-    MobileNetV2Config, Sampling,
+    MobileNetV2Config, Pretrained, Sampling,
 };
 use ramie::plugins::{PinnedFile, Wheel};
 use ramie::{Array, DType, jit, random, s, stack};
@@ -184,7 +184,7 @@ fn mobilenet_v2_is_that_of_the_reference() {
         return;
     };
     let config = MobileNetV2Config::default();
-    let mut model = MobileNetV2::from_pretrained(path, &config).expect("a model");
+    let mut model = MobileNetV2::from_weights(path, &config).expect("a model");
     let images = photos(&coffee, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]);
     let run = jit(|model: &mut MobileNetV2, images: Array| model.forward(&images));
     // An espresso and an Egyptian cat.
@@ -198,7 +198,7 @@ fn efficientnet_lite_is_that_of_the_reference() {
         return;
     };
     let config = EfficientNetLiteConfig::default();
-    let mut model = EfficientNetLite::from_pretrained(path, &config).expect("a model");
+    let mut model = EfficientNetLite::from_weights(path, &config).expect("a model");
     let images = photos(&coffee, [127.0 / 255.0; 3], [128.0 / 255.0; 3]);
     let run = jit(|model: &mut EfficientNetLite, images: Array| model.forward(&images));
     // An espresso and a tiger cat.

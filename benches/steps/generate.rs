@@ -9,7 +9,7 @@ mod weights;
 use crate::measure::Plan;
 use crate::report::{Line, Times};
 use ramie::checkpoint::gguf::GgufFile;
-use ramie::models::{Generator, Llama, LlamaConfig, Sampling};
+use ramie::models::{Generator, Llama, LlamaConfig, Pretrained, Sampling};
 use ramie::{Array, random};
 use std::error::Error;
 use std::path::Path;

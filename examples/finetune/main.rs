@@ -15,7 +15,7 @@ use common::{Result, Run, RunOptions, print_trained, score};
 use ramie::checkpoint::safetensors::{load_into, save};
 use ramie::data::DataLoader;
 use ramie::data::readers::tokenizers::Tokenizer;
-use ramie::models::{Bert, mean_pooling};
+use ramie::models::{Bert, Pretrained, mean_pooling};
 use ramie::nn::nnx::{Any, Filter, PathContains, of_type};
 use ramie::nn::{
     Linear, LoraOptions, LoraParam, Optimizer, Rngs, apply_lora_with, value_and_grad_wrt,

@@ -16,7 +16,7 @@ use common::{Result, Run, RunOptions, print_trained, project_text};
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::data::readers::{bpe::ByteLevelBpe, text};
 use ramie::data::{DataLoader, Placement, Resumable};
-use ramie::models::{Decoding, Llama, LlamaConfig, Sampling};
+use ramie::models::{Decoding, Llama, LlamaConfig, Pretrained, Sampling};
 use ramie::nn::nnx::{All, Any, Filter, of_type};
 use ramie::nn::{
     LoraOptions, LoraParam, Module, Optimizer, Param, Rngs, apply_lora_with, value_and_grad_wrt,

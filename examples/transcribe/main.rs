@@ -13,7 +13,7 @@ use common::Result;
 use ramie::data::audio::WhisperFeatures;
 use ramie::data::readers::tokenizers::Tokenizer;
 use ramie::data::readers::wav;
-use ramie::models::{Generator, Sampling, Whisper};
+use ramie::models::{Generator, Pretrained, Sampling, Whisper};
 use ramie::{Array, Platform, jit, random};
 use std::path::PathBuf;
 use std::process::ExitCode;

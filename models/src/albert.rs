@@ -2,14 +2,14 @@
 
 use crate::activation::Activation;
 use crate::bert::first_pooling;
-use crate::pretrained::{
-    PretrainedError, Weights, described, expect_saveable, loaded, read_config, save, weights_in,
-    without_parameters,
+use crate::pretrained::{described, read_config};
+use crate::{
+    BertBlock, BertConfig, BertEmbeddings, Pretrained, PretrainedConfig, PretrainedError, Weights,
 };
-use crate::{BertBlock, BertConfig, BertEmbeddings};
 use ramie_core::Array;
 use ramie_nn::{LayerNorm, Linear, Module, Param, Rngs};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::path::Path;
 
 /// Options of [`Albert`] under their published names. Defaults to those of the base model with 12
@@ -46,30 +46,16 @@ impl Default for AlbertConfig {
     }
 }
 
-impl AlbertConfig {
-    /// Reads a `config.json`.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or if it describes a variant that [`Albert`] does
-    /// not support.
-    pub fn from_json(path: impl AsRef<Path>) -> Result<AlbertConfig, PretrainedError> {
-        let path = path.as_ref();
-        let config: AlbertConfig = read_config(path)?;
-        config.bert.check(path)?;
-        Ok(config)
-    }
-}
-
 /// ALBERT (Lan et al., *ALBERT: A Lite BERT for Self-supervised Learning of Language
 /// Representations*, 2019): an encoder of text. It is [`Bert`](crate::Bert) with embeddings of fewer
 /// features, and with layers that share their parameters.
 ///
-/// [`from_pretrained`](Albert::from_pretrained) loads published checkpoints. Those for masked tokens
+/// [`from_pretrained`](crate::Pretrained::from_pretrained) loads published checkpoints. Those for masked tokens
 /// predict tokens from their context:
 ///
 /// ```no_run
 /// use ramie_core::Array;
-/// use ramie_models::Albert;
+/// use ramie_models::{Albert, Pretrained};
 /// # fn main() -> Result<(), ramie_models::PretrainedError> {
 /// let mut model = Albert::from_pretrained("checkpoints/albert-base-v2")?;
 /// let tokens = Array::from([[2i32, 14, 1057, 4, 26, 3]]); // 4 is the mask
@@ -207,124 +193,95 @@ impl Albert {
         let table = &self.embeddings.word_embeddings;
         table.attend(&head.norm.forward(&x)) + head.bias.value()
     }
+}
 
-    /// Loads a published checkpoint, in evaluation mode, from a directory with `config.json` and
-    /// `model.safetensors` or `pytorch_model.bin`, or the index of several and the files that it
-    /// lists.
-    ///
-    /// # Errors
-    /// Returns an error as [`AlbertConfig::from_json`] and
-    /// [`load_pretrained`](Albert::load_pretrained) do.
-    pub fn from_pretrained(folder: impl AsRef<Path>) -> Result<Albert, PretrainedError> {
-        let folder = folder.as_ref();
-        let config = AlbertConfig::from_json(folder.join("config.json"))?;
-        let new = || Albert::new(&config, &mut Rngs::new(0));
-        loaded(new, |model| model.load_pretrained(weights_in(folder)))
+impl PretrainedConfig<Albert> for AlbertConfig {
+    fn from_json(path: impl AsRef<Path>) -> Result<AlbertConfig, PretrainedError> {
+        let path = path.as_ref();
+        let config: AlbertConfig = read_config(path)?;
+        config.bert.check(path)?;
+        Ok(config)
     }
 
-    /// Replaces all weights by those of a file, or of the files that an index lists. The tensors
-    /// have their published names: `albert.embeddings.word_embeddings.weight` or
-    /// `embeddings.word_embeddings.weight`, `predictions.dense.weight`, and so on. They are converted
-    /// to the dtypes of the model's parameters. If the file has no pooler or no layers that predict
-    /// tokens, neither has the model afterwards.
-    ///
-    /// # Errors
-    /// Returns an error if a file cannot be read, lacks a tensor, or contains a tensor that is not
-    /// in the model or has another shape. Some weights may already have been replaced.
-    pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        let mut weights = Weights::open(path.as_ref())?;
-        if !weights.has("predictions.bias") {
-            self.predictions = None;
-        }
-        weights.below("albert.");
-        if !weights.has("pooler.weight") {
-            self.pooler = None;
-        }
-        self.exchange(&mut weights)?;
-        // The last layer of the predictions again, a classifier of the order of sentences, and the
-        // numbers of the positions.
-        weights.finish(|name| {
-            name.starts_with("predictions.decoder.")
-                || name.starts_with("sop_classifier.")
-                || name.ends_with("embeddings.position_ids")
-        })
-    }
-
-    /// Saves the model in a directory as a checkpoint with published names, `config.json` and
-    /// `model.safetensors`, which [`from_pretrained`](Albert::from_pretrained) and other libraries
-    /// load. Weights keep their dtype. An older checkpoint in the directory is replaced.
-    ///
-    /// # Errors
-    /// Returns an error if a file cannot be written.
-    ///
-    /// # Panics
-    /// Panics if the configuration is that of another model, or if a layer has a LoRA adapter that
-    /// [`merge_lora`](ramie_nn::merge_lora) has not merged.
-    #[track_caller]
-    pub fn save_pretrained(
-        &self,
-        folder: impl AsRef<Path>,
-        config: &AlbertConfig,
-    ) -> Result<(), PretrainedError> {
-        let mut other = without_parameters(|| Albert::new(config, &mut Rngs::new(0)));
-        if self.pooler.is_none() {
-            other.pooler = None;
-        }
-        if self.predictions.is_none() {
-            other.predictions = None;
-        }
-        expect_saveable("Albert", self, other);
-        let layers = config.bert.num_hidden_layers;
+    fn to_json(&self, model: &Albert) -> Value {
+        let layers = self.bert.num_hidden_layers;
         assert!(
-            self.num_hidden_layers == layers,
+            model.num_hidden_layers == layers,
             "Albert::save_pretrained: the model has {} layers, but the configuration has \
              {layers}\n  help: pass the configuration that the model was created with",
-            self.num_hidden_layers
+            model.num_hidden_layers
         );
-        let class = match self.predictions {
+        let class = match model.predictions {
             Some(_) => "AlbertForMaskedLM",
             None => "AlbertModel",
         };
-        let dtype = self.embeddings.word_embeddings.embedding.dtype();
-        let config = described(config, "albert", class, dtype);
-        let mut model = self.clone();
-        save(folder.as_ref(), &config, |weights| model.exchange(weights))
+        let dtype = model.embeddings.word_embeddings.embedding.dtype();
+        described(self, "albert", class, dtype)
+    }
+}
+
+/// The tensors have the names `albert.embeddings.word_embeddings.weight` or
+/// `embeddings.word_embeddings.weight`, `predictions.dense.weight`, and so on. If a file has no pooler
+/// or no layers that predict tokens, neither has the model afterwards.
+impl Pretrained for Albert {
+    type Config = AlbertConfig;
+
+    fn new(config: &AlbertConfig, rngs: &mut Rngs) -> Albert {
+        Albert::new(config, rngs)
     }
 
-    /// Exchanges all parameters, or all adapters, with tensors of their published names.
-    pub(super) fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
-        if self.predictions.is_some() {
-            w.below("albert.");
+    fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+        match self.predictions {
+            Some(_) => w.below("albert."),
+            None => w.read_below("albert."),
         }
         self.embeddings.exchange(w)?;
         let projection = "encoder.embedding_hidden_mapping_in";
-        w.linear(projection, &mut self.projection, true)?;
+        w.linear(projection, &mut self.projection)?;
         for (g, group) in self.groups.iter_mut().enumerate() {
             for (i, block) in group.iter_mut().enumerate() {
                 let at = |name: &str| {
                     format!("encoder.albert_layer_groups.{g}.albert_layers.{i}.{name}")
                 };
                 let attention = &mut block.attention;
-                w.general(&at("attention.query"), &mut attention.query, true)?;
-                w.general(&at("attention.key"), &mut attention.key, true)?;
-                w.general(&at("attention.value"), &mut attention.value, true)?;
-                w.general(&at("attention.dense"), &mut attention.out, true)?;
+                w.general(&at("attention.query"), &mut attention.query)?;
+                w.general(&at("attention.key"), &mut attention.key)?;
+                w.general(&at("attention.value"), &mut attention.value)?;
+                w.general(&at("attention.dense"), &mut attention.out)?;
                 w.layer_norm(&at("attention.LayerNorm"), &mut block.attention_norm)?;
-                w.linear(&at("ffn"), &mut block.intermediate, true)?;
-                w.linear(&at("ffn_output"), &mut block.output, true)?;
+                w.linear(&at("ffn"), &mut block.intermediate)?;
+                w.linear(&at("ffn_output"), &mut block.output)?;
                 w.layer_norm(&at("full_layer_layer_norm"), &mut block.output_norm)?;
             }
         }
         if let Some(pooler) = &mut self.pooler {
-            w.linear("pooler", pooler, true)?;
+            w.linear("pooler", pooler)?;
         }
         let Some(head) = &mut self.predictions else {
             return Ok(());
         };
         w.whole(|w| {
-            w.linear("predictions.dense", &mut head.dense, true)?;
+            w.linear("predictions.dense", &mut head.dense)?;
             w.layer_norm("predictions.LayerNorm", &mut head.norm)?;
             w.variable("predictions.bias", &mut head.bias)
         })
+    }
+
+    /// Ignores the last layer of the predictions again, a classifier of the order of sentences, and
+    /// the numbers of the positions.
+    fn ignores(&self, name: &str) -> bool {
+        name.starts_with("predictions.decoder.")
+            || name.starts_with("sop_classifier.")
+            || name.ends_with("embeddings.position_ids")
+    }
+
+    fn fit(&mut self, weights: &Weights) {
+        if weights.shape("predictions.bias").is_none() {
+            self.predictions = None;
+        }
+        let names = ["albert.pooler.weight", "pooler.weight"];
+        if names.iter().all(|name| weights.shape(name).is_none()) {
+            self.pooler = None;
+        }
     }
 }

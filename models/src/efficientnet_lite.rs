@@ -1,11 +1,10 @@
 //! EfficientNet-Lite, a network for images on small devices.
 
 use crate::mobilenet_v2::{averaged, blocks, pointwise};
-use crate::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
 use crate::{ConvNorm, InvertedResidual};
+use crate::{Pretrained, PretrainedError, Weights};
 use ramie_core::Array;
 use ramie_nn::{BatchNorm, Conv, ConvConfig, Dropout, Linear, Module, Rngs, init};
-use std::path::Path;
 
 /// Options of an [`EfficientNetLite`]. Defaults to those of EfficientNet-Lite0, the model with 4.7
 /// million parameters for the thousand classes of ImageNet.
@@ -50,15 +49,15 @@ impl Default for EfficientNetLiteConfig {
 /// EfficientNet-Lite (R. Liu, 2020), a version of EfficientNet (Tan and Le, *EfficientNet: Rethinking
 /// Model Scaling for Convolutional Neural Networks*, 2019) for small devices: a classifier of images.
 ///
-/// [`from_pretrained`](EfficientNetLite::from_pretrained) loads weights in PyTorch's format. They
+/// [`from_weights`](Pretrained::from_weights) loads weights in PyTorch's format. They
 /// expect images of 224×224 pixels from 0 to 255, normalized:
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
-/// use ramie_models::{EfficientNetLite, EfficientNetLiteConfig};
+/// use ramie_models::{EfficientNetLite, EfficientNetLiteConfig, Pretrained};
 /// # fn main() -> Result<(), ramie_models::PretrainedError> {
 /// let config = EfficientNetLiteConfig::default();
-/// let mut model = EfficientNetLite::from_pretrained("efficientnet-lite0-57934424.pth", &config)?;
+/// let mut model = EfficientNetLite::from_weights("efficientnet-lite0-57934424.pth", &config)?;
 /// let images = Array::zeros(&[1, 224, 224, 3], DType::F32);
 /// let logits = model.forward(&((images - 127) / 128));
 /// let classes = logits.argmax(-1);
@@ -114,49 +113,17 @@ impl EfficientNetLite {
         let x = averaged(&mut self.stem, &mut self.blocks, &mut self.last, images);
         self.head.forward(&self.dropout.forward(&x))
     }
+}
 
-    /// Loads a published checkpoint, in evaluation mode, from a file.
-    ///
-    /// # Errors
-    /// Returns an error as [`load_pretrained`](EfficientNetLite::load_pretrained) does.
-    pub fn from_pretrained(
-        path: impl AsRef<Path>,
-        config: &EfficientNetLiteConfig,
-    ) -> Result<EfficientNetLite, PretrainedError> {
-        let new = || EfficientNetLite::new(config, &mut Rngs::new(0));
-        loaded(new, |model| model.load_pretrained(path))
+/// The tensors have the names of the Python library `efficientnet_lite_pytorch`: `_conv_stem.weight`,
+/// `_blocks.0._depthwise_conv.weight`, and so on.
+impl Pretrained for EfficientNetLite {
+    type Config = EfficientNetLiteConfig;
+
+    fn new(config: &EfficientNetLiteConfig, rngs: &mut Rngs) -> EfficientNetLite {
+        EfficientNetLite::new(config, rngs)
     }
 
-    /// Replaces all weights and running statistics by those of a PyTorch or safetensors file. The
-    /// tensors have the names of the Python library `efficientnet_lite_pytorch`: `_conv_stem.weight`,
-    /// `_blocks.0._depthwise_conv.weight`, and so on.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, lacks a tensor, or contains a tensor that is not
-    /// in the model or has another shape. Some weights may already have been replaced.
-    pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        let mut weights = Weights::open(path.as_ref())?;
-        self.exchange(&mut weights)?;
-        // The numbers of training steps.
-        weights.finish(|name| name.ends_with(".num_batches_tracked"))
-    }
-
-    /// Saves the model in a safetensors file with published names, which
-    /// [`from_pretrained`](EfficientNetLite::from_pretrained) loads.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
-    ///
-    /// # Panics
-    /// Panics if a layer has a LoRA adapter that [`merge_lora`](ramie_nn::merge_lora) has not merged.
-    #[track_caller]
-    pub fn save_pretrained(&self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        expect_saveable("EfficientNetLite", self, self.clone());
-        let mut model = self.clone();
-        save_weights(path.as_ref(), |weights| model.exchange(weights))
-    }
-
-    /// Exchanges all parameters and statistics with tensors of their published names.
     fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         self.stem.exchange(w, "_conv_stem", "_bn0")?;
         for (i, block) in self.blocks.iter_mut().enumerate() {
@@ -170,6 +137,11 @@ impl EfficientNetLite {
             block.project.exchange(w, &conv, &norm)?;
         }
         self.last.exchange(w, "_conv_head", "_bn1")?;
-        w.linear("_fc", &mut self.head, true)
+        w.linear("_fc", &mut self.head)
+    }
+
+    /// Ignores the numbers of training steps.
+    fn ignores(&self, name: &str) -> bool {
+        name.ends_with(".num_batches_tracked")
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! ```no_run
 //! use ramie_core::{Array, random};
-//! use ramie_models::{Generator, Llama, Sampling};
+//! use ramie_models::{Generator, Llama, Pretrained, Sampling};
 //! # fn main() -> Result<(), ramie_models::PretrainedError> {
 //! let model = Llama::from_pretrained("checkpoints/llama")?;
 //! let prompt = Array::from([[1i32, 306, 4658]]);
@@ -20,7 +20,6 @@
 #![forbid(unsafe_code)]
 
 mod activation;
-mod adapters;
 mod albert;
 mod bert;
 mod efficientnet_lite;
@@ -44,7 +43,7 @@ pub use gpt2::{Gpt2, Gpt2Block, Gpt2Config, Gpt2Mlp};
 pub use llama::{Llama, LlamaBlock, LlamaConfig, LlamaFamily, LlamaMlp};
 pub use mlp::{Mlp, MlpConfig};
 pub use mobilenet_v2::{ConvNorm, InvertedResidual, MobileNetV2, MobileNetV2Config};
-pub use pretrained::PretrainedError;
+pub use pretrained::{Pretrained, PretrainedConfig, PretrainedError, Weights};
 pub use resnet::{ResNet, ResNetBlock, ResNetConfig};
 pub use speaker_encoder::{SpeakerEncoder, SpeakerEncoderConfig};
 pub use vit::{Vit, VitBlock, VitConfig, VitEmbeddings, VitFamily};

@@ -1,9 +1,8 @@
 //! MobileNetV2, a network for images on small devices.
 
-use crate::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
+use crate::{Pretrained, PretrainedError, Weights};
 use ramie_core::Array;
 use ramie_nn::{BatchNorm, BatchNormConfig, Conv, ConvConfig, Dropout, Linear, Module, Rngs, init};
-use std::path::Path;
 
 /// Options of a [`MobileNetV2`]. Defaults to those of the model with 3.5 million parameters for the
 /// thousand classes of ImageNet.
@@ -48,15 +47,15 @@ impl Default for MobileNetV2Config {
 /// MobileNetV2 (Sandler et al., *MobileNetV2: Inverted Residuals and Linear Bottlenecks*, 2018): a
 /// classifier of images.
 ///
-/// [`from_pretrained`](MobileNetV2::from_pretrained) loads the weights that torchvision publishes.
+/// [`from_weights`](Pretrained::from_weights) loads the weights that torchvision publishes.
 /// They expect images of 224×224 pixels, scaled to numbers from 0 to 1 and normalized:
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
-/// use ramie_models::{MobileNetV2, MobileNetV2Config};
+/// use ramie_models::{MobileNetV2, MobileNetV2Config, Pretrained};
 /// # fn main() -> Result<(), ramie_models::PretrainedError> {
 /// let config = MobileNetV2Config::default();
-/// let mut model = MobileNetV2::from_pretrained("mobilenet_v2-b0353104.pth", &config)?;
+/// let mut model = MobileNetV2::from_weights("mobilenet_v2-b0353104.pth", &config)?;
 /// let images = Array::zeros(&[1, 224, 224, 3], DType::F32);
 /// let mean = Array::from([0.485f32, 0.456, 0.406]);
 /// let deviation = Array::from([0.229f32, 0.224, 0.225]);
@@ -277,49 +276,16 @@ impl MobileNetV2 {
         let x = averaged(&mut self.stem, &mut self.blocks, &mut self.last, images);
         self.head.forward(&self.dropout.forward(&x))
     }
+}
 
-    /// Loads a published checkpoint, in evaluation mode, from a file.
-    ///
-    /// # Errors
-    /// Returns an error as [`load_pretrained`](MobileNetV2::load_pretrained) does.
-    pub fn from_pretrained(
-        path: impl AsRef<Path>,
-        config: &MobileNetV2Config,
-    ) -> Result<MobileNetV2, PretrainedError> {
-        let new = || MobileNetV2::new(config, &mut Rngs::new(0));
-        loaded(new, |model| model.load_pretrained(path))
+/// The tensors have torchvision's names: `features.0.0.weight`, `features.1.conv.0.0.weight`, and so on.
+impl Pretrained for MobileNetV2 {
+    type Config = MobileNetV2Config;
+
+    fn new(config: &MobileNetV2Config, rngs: &mut Rngs) -> MobileNetV2 {
+        MobileNetV2::new(config, rngs)
     }
 
-    /// Replaces all weights and running statistics by those of a PyTorch or safetensors file. The
-    /// tensors have torchvision's names: `features.0.0.weight`, `features.1.conv.0.0.weight`, and so
-    /// on.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, lacks a tensor, or contains a tensor that is not
-    /// in the model or has another shape. Some weights may already have been replaced.
-    pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        let mut weights = Weights::open(path.as_ref())?;
-        self.exchange(&mut weights)?;
-        // The numbers of training steps.
-        weights.finish(|name| name.ends_with(".num_batches_tracked"))
-    }
-
-    /// Saves the model in a safetensors file with torchvision's names, which
-    /// [`from_pretrained`](MobileNetV2::from_pretrained) and torchvision load.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
-    ///
-    /// # Panics
-    /// Panics if a layer has a LoRA adapter that [`merge_lora`](ramie_nn::merge_lora) has not merged.
-    #[track_caller]
-    pub fn save_pretrained(&self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        expect_saveable("MobileNetV2", self, self.clone());
-        let mut model = self.clone();
-        save_weights(path.as_ref(), |weights| model.exchange(weights))
-    }
-
-    /// Exchanges all parameters and statistics with tensors of their published names.
     fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
         self.stem.exchange(w, "features.0.0", "features.0.1")?;
         for (i, block) in self.blocks.iter_mut().enumerate() {
@@ -328,6 +294,11 @@ impl MobileNetV2 {
         let last = format!("features.{}", self.blocks.len() + 1);
         self.last
             .exchange(w, &format!("{last}.0"), &format!("{last}.1"))?;
-        w.linear("classifier.1", &mut self.head, true)
+        w.linear("classifier.1", &mut self.head)
+    }
+
+    /// Ignores the numbers of training steps.
+    fn ignores(&self, name: &str) -> bool {
+        name.ends_with(".num_batches_tracked")
     }
 }

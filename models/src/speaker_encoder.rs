@@ -1,10 +1,9 @@
 //! An LSTM that recognizes speakers.
 
 use crate::bert::unit;
-use crate::pretrained::{PretrainedError, Weights, expect_saveable, loaded, save_weights};
+use crate::{Pretrained, PretrainedError, Weights};
 use ramie_core::{Array, concatenate};
 use ramie_nn::{Linear, Module, OptimizedLSTMCell, Param, RNN, Rngs};
-use std::path::Path;
 
 /// Options of a [`SpeakerEncoder`]. Defaults to those of the published model with 1.4 million
 /// parameters.
@@ -34,7 +33,7 @@ impl Default for SpeakerEncoderConfig {
 /// An encoder of voices (Wan et al., *Generalized End-to-End Loss for Speaker Verification*, 2018): it
 /// computes similar embeddings for utterances of the same speaker.
 ///
-/// [`from_pretrained`](SpeakerEncoder::from_pretrained) loads the weights that the Python library
+/// [`from_weights`](Pretrained::from_weights) loads the weights that the Python library
 /// Resemblyzer publishes. They expect mel spectrograms of 100 frames per second, as
 /// `ramie_data::audio::MelSpectrogram` computes their power from 16,000 samples per second with an
 /// `n_fft` of 400, a `hop_length` of 160 and 40 bands. That library first amplifies quiet sound to
@@ -42,10 +41,10 @@ impl Default for SpeakerEncoderConfig {
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
-/// use ramie_models::{SpeakerEncoder, SpeakerEncoderConfig};
+/// use ramie_models::{SpeakerEncoder, SpeakerEncoderConfig, Pretrained};
 /// # fn main() -> Result<(), ramie_models::PretrainedError> {
 /// let config = SpeakerEncoderConfig::default();
-/// let mut model = SpeakerEncoder::from_pretrained("resemblyzer/pretrained.pt", &config)?;
+/// let mut model = SpeakerEncoder::from_weights("resemblyzer/pretrained.pt", &config)?;
 /// let first = model.embed_utterance(&Array::ones(&[400, 40], DType::F32));
 /// let second = model.embed_utterance(&Array::ones(&[300, 40], DType::F32));
 /// let similarity = first.dot(second); // about 0.8 for the same speaker
@@ -146,69 +145,35 @@ impl SpeakerEncoder {
             x.aval()
         );
     }
+}
 
-    /// Loads a published checkpoint, in evaluation mode, from a file.
-    ///
-    /// # Errors
-    /// Returns an error as [`load_pretrained`](SpeakerEncoder::load_pretrained) does.
-    pub fn from_pretrained(
-        path: impl AsRef<Path>,
-        config: &SpeakerEncoderConfig,
-    ) -> Result<SpeakerEncoder, PretrainedError> {
-        let new = || SpeakerEncoder::new(config, &mut Rngs::new(0));
-        loaded(new, |model| model.load_pretrained(path))
+/// The tensors have Resemblyzer's names: `model_state.lstm.weight_ih_l0` or `lstm.weight_ih_l0`, and so
+/// on. The gates have the same order in PyTorch.
+impl Pretrained for SpeakerEncoder {
+    type Config = SpeakerEncoderConfig;
+
+    fn new(config: &SpeakerEncoderConfig, rngs: &mut Rngs) -> SpeakerEncoder {
+        SpeakerEncoder::new(config, rngs)
     }
 
-    /// Replaces all weights by those of a PyTorch or safetensors file. The tensors have
-    /// Resemblyzer's names: `model_state.lstm.weight_ih_l0` or `lstm.weight_ih_l0`, and so on. The
-    /// state of an optimizer and the two parameters of the training loss are ignored.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, lacks a tensor, or contains a tensor that is not
-    /// in the model or has another shape. Some weights may already have been replaced.
-    pub fn load_pretrained(&mut self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        let mut weights = Weights::open(path.as_ref())?;
-        weights.below("model_state.");
-        self.exchange(&mut weights)?;
-        // The number of training steps, and the factor and the offset of similarities in the loss.
-        weights.finish(|name| {
-            let loss = ["similarity_weight", "similarity_bias"];
-            name == "step"
-                || name.starts_with("optimizer_state.")
-                || loss.contains(&name.trim_start_matches("model_state."))
-        })
-    }
-
-    /// Saves the model in a safetensors file with published names, which
-    /// [`from_pretrained`](SpeakerEncoder::from_pretrained) loads.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
-    ///
-    /// # Panics
-    /// Panics if a layer has a LoRA adapter that [`merge_lora`](ramie_nn::merge_lora) has not merged.
-    #[track_caller]
-    pub fn save_pretrained(&self, path: impl AsRef<Path>) -> Result<(), PretrainedError> {
-        expect_saveable("SpeakerEncoder", self, self.clone());
-        let mut model = self.clone();
-        save_weights(path.as_ref(), |weights| model.exchange(weights))
-    }
-
-    /// Exchanges all parameters with tensors of their published names. The gates have the same order
-    /// in PyTorch.
     fn exchange(&mut self, w: &mut Weights) -> Result<(), PretrainedError> {
+        w.read_below("model_state.");
         for (i, layer) in self.layers.iter_mut().enumerate() {
             let cell = &mut layer.cell;
             for (name, map) in [("ih", &mut cell.dense_i), ("hh", &mut cell.dense_h)] {
-                w.matrix(
-                    &format!("lstm.weight_{name}_l{i}"),
-                    &mut map.kernel,
-                    1,
-                    true,
-                )?;
+                w.matrix(&format!("lstm.weight_{name}_l{i}"), &mut map.kernel, 1)?;
                 w.optional(&format!("lstm.bias_{name}_l{i}"), &mut map.bias)?;
             }
         }
-        w.linear("linear", &mut self.linear, true)
+        w.linear("linear", &mut self.linear)
+    }
+
+    /// Ignores the number of training steps, the state of the optimizer, and the factor and the offset
+    /// of similarities in the loss.
+    fn ignores(&self, name: &str) -> bool {
+        let loss = ["similarity_weight", "similarity_bias"];
+        name == "step"
+            || name.starts_with("optimizer_state.")
+            || loss.contains(&name.trim_start_matches("model_state."))
     }
 }

@@ -3,7 +3,9 @@
 //! those of `Decoding`, whatever the other slots contain.
 
 use ramie_core::{Array, compilation_stats, random};
-use ramie_models::{BatchDecoding, Decoding, Generator, Gpt2, LanguageModel, Llama, Sampling};
+use ramie_models::{
+    BatchDecoding, Decoding, Generator, Gpt2, LanguageModel, Llama, Pretrained, Sampling,
+};
 use ramie_testing::{golden, panic_message};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};

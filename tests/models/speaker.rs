@@ -4,7 +4,7 @@ use super::{same_logits, whisper::weights::SPEECH};
 use ramie::checkpoint::safetensors;
 use ramie::data::audio::{MelConfig, MelSpectrogram};
 use ramie::data::readers::wav;
-use ramie::models::{SpeakerEncoder, SpeakerEncoderConfig};
+use ramie::models::{Pretrained, SpeakerEncoder, SpeakerEncoderConfig};
 use ramie::plugins::{PinnedFile, Wheel};
 use ramie::{Array, jit, stack};
 use ramie_testing::models::fetched;
@@ -29,7 +29,7 @@ fn the_speaker_encoder_is_that_of_the_reference() {
         return;
     };
     let config = SpeakerEncoderConfig::default();
-    let mut model = SpeakerEncoder::from_pretrained(path, &config).expect("a model");
+    let mut model = SpeakerEncoder::from_weights(path, &config).expect("a model");
     let recorded = ramie_testing::golden::path("speaker_encoder/beckett.safetensors");
     let recorded = safetensors::load_state(recorded).expect("the recording");
 

@@ -2,7 +2,7 @@
 
 use super::same_logits;
 use ramie::checkpoint::{self, safetensors};
-use ramie::models::Vit;
+use ramie::models::{Pretrained, Vit};
 use ramie::onnx::Model;
 use ramie::plugins::{PinnedFile, Wheel};
 use ramie::{Array, State, concatenate, jit, s};

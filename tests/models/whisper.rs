@@ -7,7 +7,7 @@ use super::same_logits;
 use ramie::checkpoint::safetensors;
 use ramie::data::audio::WhisperFeatures;
 use ramie::data::readers::wav;
-use ramie::models::{Decoding, LanguageModel, Sampling, Whisper};
+use ramie::models::{Decoding, LanguageModel, Pretrained, Sampling, Whisper};
 use ramie::{Array, jit, random, s};
 use ramie_testing::examples::example_with;
 use ramie_testing::models::fetched;

@@ -90,12 +90,12 @@ impl Default for BertConfig {
 /// Understanding*, 2018): an encoder of text.
 ///
 /// The fields have the names of published checkpoints, which
-/// [`from_pretrained`](Bert::from_pretrained) loads. [`embed`](Bert::embed) returns the embeddings of
+/// [`from_pretrained`](crate::Pretrained::from_pretrained) loads. [`embed`](Bert::embed) returns the embeddings of
 /// sentences (Reimers and Gurevych, *Sentence-BERT*, 2019).
 ///
 /// ```no_run
 /// use ramie_core::Array;
-/// use ramie_models::Bert;
+/// use ramie_models::{Bert, Pretrained};
 /// # fn main() -> Result<(), ramie_models::PretrainedError> {
 /// let mut model = Bert::from_pretrained("checkpoints/all-MiniLM-L6-v2")?;
 /// let tokens = Array::from([[101i32, 1037, 4937, 102], [101, 4937, 102, 0]]);

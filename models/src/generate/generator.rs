@@ -191,7 +191,7 @@ impl<M: LanguageModel> Generator<M> {
     ///
     /// ```no_run
     /// use ramie_core::random;
-    /// use ramie_models::{Generator, Llama, Sampling};
+    /// use ramie_models::{Generator, Llama, Pretrained, Sampling};
     /// use std::ops::ControlFlow;
     /// # fn main() -> Result<(), ramie_models::PretrainedError> {
     /// let model = Llama::from_pretrained("checkpoints/llama")?;

@@ -94,7 +94,7 @@ impl Default for Gpt2Config {
 /// output layer shares the weights of the embedding.
 ///
 /// The fields have the names of published checkpoints, which
-/// [`from_pretrained`](Gpt2::from_pretrained) loads.
+/// [`from_pretrained`](crate::Pretrained::from_pretrained) loads.
 ///
 /// ```no_run
 /// use ramie_core::Array;

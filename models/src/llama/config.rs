@@ -2,10 +2,12 @@
 
 use super::family::LlamaFamily;
 use crate::activation;
-use crate::pretrained::{PretrainedError, read_config, unsupported};
+use crate::pretrained::{described, read_config, unsupported};
+use crate::{Llama, PretrainedConfig, PretrainedError};
 use ramie_core::DType;
 use ramie_nn::{AttentionFn, RotaryEmbedding, RotaryScaling};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -60,7 +62,7 @@ pub struct LlamaConfig {
     /// The dtype of the parameters. Defaults to `f32`.
     pub param_dtype: DType,
     /// Other entries of the file, such as the ids of tokens, which are saved again.
-    pub(crate) others: BTreeMap<String, serde_json::Value>,
+    pub(crate) others: BTreeMap<String, Value>,
 }
 
 impl Default for LlamaConfig {
@@ -120,7 +122,7 @@ impl LlamaConfig {
 
 /// The fields of a published file. Missing fields have the defaults of the family.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct File {
+struct File {
     // The entry is written with that of the class.
     #[serde(skip_serializing)]
     model_type: Option<String>,
@@ -150,7 +152,7 @@ pub(crate) struct File {
     sliding_window: Option<Option<usize>>,
     attention_dropout: Option<f64>,
     #[serde(flatten)]
-    others: BTreeMap<String, serde_json::Value>,
+    others: BTreeMap<String, Value>,
 }
 
 /// Reads an entry that exists, so that it differs from a missing one even if it is `null`.
@@ -271,13 +273,9 @@ impl File {
     }
 }
 
-impl LlamaConfig {
+impl PretrainedConfig<Llama> for LlamaConfig {
     /// Reads a `config.json` of a Llama, Mistral, Qwen 2 or Qwen 3 model.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or if it describes a variant that
-    /// [`Llama`](crate::Llama) does not support.
-    pub fn from_json(path: impl AsRef<Path>) -> Result<LlamaConfig, PretrainedError> {
+    fn from_json(path: impl AsRef<Path>) -> Result<LlamaConfig, PretrainedError> {
         let path = path.as_ref();
         let mut file: File = read_config(path)?;
         let default = file.defaults(path)?;
@@ -328,8 +326,16 @@ impl LlamaConfig {
         }
     }
 
+    fn to_json(&self, model: &Llama) -> Value {
+        let dtype = model.embed_tokens.embedding.dtype();
+        let (name, class) = self.model_type.published();
+        described(&self.to_file(), name, class, dtype)
+    }
+}
+
+impl LlamaConfig {
     /// Returns the fields of a published file.
-    pub(crate) fn to_file(&self) -> File {
+    fn to_file(&self) -> File {
         let rope = Rope::of(self.rope_theta, self.rope_scaling);
         let has_window = self.model_type != LlamaFamily::Llama;
         File {

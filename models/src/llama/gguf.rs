@@ -1,13 +1,11 @@
 //! Models in GGUF files.
 
-use crate::pretrained::{PretrainedError, Weights, loaded, unsupported};
-use crate::{Llama, LlamaConfig, LlamaFamily};
+use crate::pretrained::{Result, created, unsupported};
+use crate::{Llama, LlamaConfig, LlamaFamily, PretrainedError, Weights};
 use ramie_checkpoint::gguf::{GgufFile, Tensor, Value};
 use ramie_core::Array;
-use ramie_nn::{Rngs, RotaryScaling};
+use ramie_nn::RotaryScaling;
 use std::collections::BTreeMap;
-
-type Result<T> = std::result::Result<T, PretrainedError>;
 
 /// Names of the parts of a block: in the file, and as published for other formats.
 const PARTS: [(&str, &str); 11] = [
@@ -137,9 +135,7 @@ impl Llama {
             };
             arrays.insert(name, array);
         }
-        let weights = Weights::of_file(file.path(), arrays);
-        let new = || Llama::new(&config, &mut Rngs::new(0));
-        loaded(new, |model| model.take_weights(weights))
+        created(&config, Weights::of_file(file.path(), arrays))
     }
 }
 

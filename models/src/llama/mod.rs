@@ -22,7 +22,7 @@ use ramie_nn::{Embed, Linear, Module, MultiHeadAttention, QkNorm, RMSNorm, Rngs,
 /// configuration selects.
 ///
 /// The fields have the names of published checkpoints, which
-/// [`from_pretrained`](Llama::from_pretrained) loads.
+/// [`from_pretrained`](crate::Pretrained::from_pretrained) loads.
 ///
 /// ```no_run
 /// use ramie_core::Array;

@@ -1,10 +1,12 @@
 //! Options of vision transformers.
 
 use crate::activation;
-use crate::pretrained::{PretrainedError, read_config, unsupported};
+use crate::pretrained::{described, read_config, unsupported};
+use crate::{PretrainedConfig, PretrainedError, Vit};
 use ramie_core::DType;
 use ramie_nn::AttentionFn;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -75,7 +77,7 @@ pub struct VitConfig {
     pub param_dtype: DType,
     /// Other entries of the file, such as the names of classes, which are saved again.
     #[serde(flatten)]
-    pub(crate) others: BTreeMap<String, serde_json::Value>,
+    pub(crate) others: BTreeMap<String, Value>,
 }
 
 impl Default for VitConfig {
@@ -107,13 +109,8 @@ impl Default for VitConfig {
     }
 }
 
-impl VitConfig {
-    /// Reads a `config.json`.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or if it describes a variant that
-    /// [`Vit`](crate::Vit) does not support.
-    pub fn from_json(path: impl AsRef<Path>) -> Result<VitConfig, PretrainedError> {
+impl PretrainedConfig<Vit> for VitConfig {
+    fn from_json(path: impl AsRef<Path>) -> Result<VitConfig, PretrainedError> {
         let path = path.as_ref();
         let mut config: VitConfig = read_config(path)?;
         if config.model_type == VitFamily::Dinov2 {
@@ -129,6 +126,38 @@ impl VitConfig {
         match activation::by_name(&config.hidden_act) {
             Some(_) => Ok(config),
             None => Err(unsupported(path, "hidden_act", &config.hidden_act)),
+        }
+    }
+
+    fn to_json(&self, model: &Vit) -> Value {
+        let (kind, class) = match (self.model_type, model.classifier.is_some()) {
+            (VitFamily::Vit, false) => ("vit", "ViTModel"),
+            (VitFamily::Vit, true) => ("vit", "ViTForImageClassification"),
+            (VitFamily::Dinov2, false) => ("dinov2", "Dinov2Model"),
+            (VitFamily::Dinov2, true) => ("dinov2", "Dinov2ForImageClassification"),
+        };
+        let mut config = self.clone();
+        let ratio = config.intermediate_size as f64 / config.hidden_size as f64;
+        config.mlp_ratio = (config.model_type == VitFamily::Dinov2).then_some(ratio);
+        if let Some(classifier) = &model.classifier {
+            config.set_classes(classifier.kernel.shape()[1]);
+        }
+        let dtype = model.embeddings.cls_token.dtype();
+        described(&config, kind, class, dtype)
+    }
+}
+
+impl VitConfig {
+    /// Sets the number of classes. Names of classes are removed if there is another number of them.
+    fn set_classes(&mut self, classes: usize) {
+        let names = self
+            .others
+            .get("id2label")
+            .and_then(|names| names.as_object());
+        if names.is_none_or(|names| names.len() != classes) {
+            self.others
+                .retain(|entry, _| !["id2label", "label2id"].contains(&&**entry));
+            self.others.insert("num_labels".into(), classes.into());
         }
     }
 }

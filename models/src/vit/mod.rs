@@ -19,12 +19,12 @@ use ramie_nn::{
 /// Recognition at Scale*, 2020), also in the form of DINOv2 (Oquab et al., *DINOv2: Learning Robust
 /// Visual Features without Supervision*, 2023): an encoder of images.
 ///
-/// [`from_pretrained`](Vit::from_pretrained) loads published checkpoints. Those of DINOv2 expect
+/// [`from_pretrained`](crate::Pretrained::from_pretrained) loads published checkpoints. Those of DINOv2 expect
 /// images scaled to numbers from 0 to 1 and normalized:
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType};
-/// use ramie_models::Vit;
+/// use ramie_models::{Pretrained, Vit};
 /// # fn main() -> Result<(), ramie_models::PretrainedError> {
 /// let mut model = Vit::from_pretrained("checkpoints/dinov2-small")?;
 /// let images = Array::zeros(&[1, 518, 518, 3], DType::F32);

@@ -1,10 +1,12 @@
 //! Options of Whisper.
 
 use crate::activation;
-use crate::pretrained::{PretrainedError, read_config, unsupported};
+use crate::pretrained::{described, read_config, unsupported};
+use crate::{PretrainedConfig, PretrainedError, Whisper};
 use ramie_core::DType;
 use ramie_nn::AttentionFn;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -60,7 +62,7 @@ pub struct WhisperConfig {
     pub param_dtype: DType,
     /// Other entries of the file, such as the ids of tokens, which are saved again.
     #[serde(flatten)]
-    pub(crate) others: BTreeMap<String, serde_json::Value>,
+    pub(crate) others: BTreeMap<String, Value>,
 }
 
 impl Default for WhisperConfig {
@@ -91,13 +93,8 @@ impl Default for WhisperConfig {
     }
 }
 
-impl WhisperConfig {
-    /// Reads a `config.json`.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read, or if it describes a variant that
-    /// [`Whisper`](crate::Whisper) does not support.
-    pub fn from_json(path: impl AsRef<Path>) -> Result<WhisperConfig, PretrainedError> {
+impl PretrainedConfig<Whisper> for WhisperConfig {
+    fn from_json(path: impl AsRef<Path>) -> Result<WhisperConfig, PretrainedError> {
         let path = path.as_ref();
         let config: WhisperConfig = read_config(path)?;
         if config.activation_dropout != 0.0 {
@@ -112,5 +109,10 @@ impl WhisperConfig {
             Some(_) => Ok(config),
             None => Err(unsupported(path, "activation_function", function)),
         }
+    }
+
+    fn to_json(&self, model: &Whisper) -> Value {
+        let dtype = model.decoder.embed_tokens.embedding.dtype();
+        described(self, "whisper", "WhisperForConditionalGeneration", dtype)
     }
 }

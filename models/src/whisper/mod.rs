@@ -17,13 +17,13 @@ use ramie_nn::{
 /// Whisper (Radford et al., *Robust Speech Recognition via Large-Scale Weak Supervision*, 2022): an
 /// encoder of sound, and a decoder that generates its text.
 ///
-/// [`from_pretrained`](Whisper::from_pretrained) loads published checkpoints. The features of sound
+/// [`from_pretrained`](crate::Pretrained::from_pretrained) loads published checkpoints. The features of sound
 /// are those of `ramie_data::audio::WhisperFeatures`. The decoder is a
 /// [`LanguageModel`](crate::LanguageModel) that continues the tokens of a language and a task:
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, jit, random};
-/// use ramie_models::{Decoding, Sampling, Whisper};
+/// use ramie_models::{Decoding, Pretrained, Sampling, Whisper};
 /// # fn main() -> Result<(), ramie_models::PretrainedError> {
 /// let mut model = Whisper::from_pretrained("checkpoints/whisper-base")?;
 /// let encode = jit(|model: &mut Whisper, features: Array| model.encode(&features));

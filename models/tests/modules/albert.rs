@@ -1,7 +1,7 @@
 //! ALBERT: published checkpoints give the features and logits of the reference.
 
 use ramie_core::{Array, DType, State, jit};
-use ramie_models::{Albert, AlbertConfig, PretrainedError};
+use ramie_models::{Albert, AlbertConfig, Pretrained, PretrainedConfig, PretrainedError};
 use ramie_nn::{LoraParam, Module, Param, Rngs, apply_lora, nnx};
 use ramie_testing::panic_message;
 use std::path::PathBuf;

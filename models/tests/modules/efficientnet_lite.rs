@@ -2,7 +2,7 @@
 
 use crate::models::same_tensors;
 use ramie_core::{Array, DType, State, jit};
-use ramie_models::{EfficientNetLite, EfficientNetLiteConfig, PretrainedError};
+use ramie_models::{EfficientNetLite, EfficientNetLiteConfig, Pretrained, PretrainedError};
 use ramie_nn::{Module, Param, Rngs, nnx};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ fn config() -> EfficientNetLiteConfig {
 #[test]
 fn logits_are_those_of_the_reference() {
     let published = golden("model.safetensors");
-    let mut model = EfficientNetLite::from_pretrained(&published, &config()).expect("loads");
+    let mut model = EfficientNetLite::from_weights(&published, &config()).expect("loads");
     let recorded = load(&golden("reference.safetensors"));
     let run = jit(|model: &mut EfficientNetLite, images: Array| model.forward(&images));
     let logits = run(&mut model, recorded["images"].clone());
@@ -38,7 +38,7 @@ fn logits_are_those_of_the_reference() {
     // Saved again under the same names.
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("saved.safetensors");
-    model.save_pretrained(&path).expect("saved");
+    model.save_weights(&path).expect("saved");
     same_tensors(&path, &published);
     // In training mode, the running statistics change.
     let mean = |model: &EfficientNetLite| model.stem.norm.mean.to_vec::<f32>();
@@ -57,7 +57,7 @@ fn a_missing_tensor_is_named() {
     state.insert("_bn0.num_batches_tracked", Array::from(3i32));
     state.remove("_blocks.1._bn2.running_var");
     ramie_checkpoint::save(&path, &state).expect("saved");
-    let result = EfficientNetLite::from_pretrained(&path, &config()).map(|_| ());
+    let result = EfficientNetLite::from_weights(&path, &config()).map(|_| ());
     assert!(
         matches!(&result, Err(PretrainedError::Missing { tensor, .. })
         if tensor == "_blocks.1._bn2.running_var"),

@@ -2,7 +2,7 @@
 
 use crate::models::agrees;
 use ramie_checkpoint::gguf::GgufFile;
-use ramie_models::{Llama, LlamaConfig, LlamaFamily, PretrainedError};
+use ramie_models::{Llama, LlamaConfig, LlamaFamily, PretrainedConfig, PretrainedError};
 use std::path::{Path, PathBuf};
 
 fn golden(name: &str) -> PathBuf {

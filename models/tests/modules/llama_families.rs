@@ -2,7 +2,7 @@
 
 use crate::models::{agrees, same_numbers};
 use ramie_core::{Array, jit};
-use ramie_models::{Llama, LlamaConfig, LlamaFamily};
+use ramie_models::{Llama, LlamaConfig, LlamaFamily, Pretrained, PretrainedConfig};
 use ramie_nn::{AttentionFn, Module, Rngs};
 use ramie_testing::panic_message;
 use std::path::PathBuf;

@@ -11,6 +11,7 @@ mod gguf;
 mod llama_families;
 mod mobilenet_v2;
 mod models;
+mod own;
 mod peft;
 mod sampling;
 mod speaker_encoder;

@@ -2,7 +2,7 @@
 
 use crate::models::same_tensors;
 use ramie_core::{Array, DType, State, jit};
-use ramie_models::{MobileNetV2, MobileNetV2Config, PretrainedError};
+use ramie_models::{MobileNetV2, MobileNetV2Config, Pretrained, PretrainedError};
 use ramie_nn::{Module, Param, Rngs, nnx};
 use std::path::{Path, PathBuf};
 
@@ -38,11 +38,11 @@ fn agrees(model: &mut MobileNetV2) {
 #[test]
 fn logits_are_those_of_the_reference() {
     let published = golden("model.safetensors");
-    let mut model = MobileNetV2::from_pretrained(&published, &config()).expect("loads");
+    let mut model = MobileNetV2::from_weights(&published, &config()).expect("loads");
     agrees(&mut model);
     let directory = tempfile::tempdir().expect("a directory");
     let path = directory.path().join("saved.safetensors");
-    model.save_pretrained(&path).expect("saved");
+    model.save_weights(&path).expect("saved");
     same_tensors(&path, &published);
     // In training mode, the statistics of the batch count, and the running ones change.
     let mean = |model: &MobileNetV2| model.stem.norm.mean.to_vec::<f32>();
@@ -59,7 +59,7 @@ fn what_does_not_load_is_named() {
     let path = directory.path().join("model.safetensors");
     let error = |state: &State| {
         ramie_checkpoint::save(&path, state).expect("saved");
-        MobileNetV2::from_pretrained(&path, &config()).map(|_| ())
+        MobileNetV2::from_weights(&path, &config()).map(|_| ())
     };
     let mut state = load(&golden("model.safetensors"));
     // Numbers of steps, which PyTorch also saves.

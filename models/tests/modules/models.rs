@@ -3,8 +3,8 @@
 
 use ramie_core::{Array, DType, State, concatenate, jit, random, tree};
 use ramie_models::{
-    Generator, Gpt2, Gpt2Config, LanguageModel, Llama, LlamaConfig, Mlp, MlpConfig,
-    PretrainedError, ResNet, ResNetConfig, Sampling,
+    Generator, Gpt2, Gpt2Config, LanguageModel, Llama, LlamaConfig, Mlp, MlpConfig, Pretrained,
+    PretrainedConfig, PretrainedError, ResNet, ResNetConfig, Sampling,
 };
 use ramie_nn::nnx::{self, Not, of_type};
 use ramie_nn::{AttentionFn, BatchStat, Module, Optimizer, Param, Rngs, value_and_grad};

@@ -2,7 +2,7 @@
 
 use ramie_checkpoint::load_state;
 use ramie_core::{Array, DType, State};
-use ramie_models::{Bert, Gpt2, Llama, PretrainedError};
+use ramie_models::{Bert, Gpt2, Llama, Pretrained, PretrainedError};
 use ramie_nn::nnx::{self, of_type};
 use ramie_nn::{LoraOptions, LoraParam, Module, Rngs, apply_lora, apply_lora_with, merge_lora};
 use ramie_testing::{golden, panic_message};

@@ -2,7 +2,7 @@
 //! continued together as alone.
 
 use ramie_core::{Array, random};
-use ramie_models::{Decoding, Generator, Llama, Sampling};
+use ramie_models::{Decoding, Generator, Llama, Pretrained, Sampling};
 use ramie_testing::{golden, panic_message};
 use serde::Deserialize;
 use std::ops::ControlFlow;

@@ -2,7 +2,7 @@
 
 use crate::models::same_tensors;
 use ramie_core::{Array, DType, State, jit, s, stack};
-use ramie_models::{PretrainedError, SpeakerEncoder, SpeakerEncoderConfig};
+use ramie_models::{Pretrained, PretrainedError, SpeakerEncoder, SpeakerEncoderConfig};
 use ramie_nn::{Param, Rngs, nnx, value_and_grad};
 use ramie_testing::panic_message;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ fn close(what: &str, got: &Array, expected: &Array) {
 #[test]
 fn embeddings_are_those_of_the_reference() {
     let recorded = load("reference.safetensors");
-    let mut model = SpeakerEncoder::from_pretrained(golden("model.pt"), &config()).expect("loads");
+    let mut model = SpeakerEncoder::from_weights(golden("model.pt"), &config()).expect("loads");
     let run = jit(|model: &mut SpeakerEncoder, x: Array| model.forward(&x));
     let embeddings = run(&mut model, recorded["spectrograms"].clone());
     close("embeddings", &embeddings, &recorded["embeddings"]);
@@ -50,14 +50,14 @@ fn embeddings_are_those_of_the_reference() {
     let directory = tempfile::tempdir().expect("a directory");
     let [saved, published] =
         ["saved.safetensors", "published.safetensors"].map(|name| directory.path().join(name));
-    model.save_pretrained(&saved).expect("saved");
+    model.save_weights(&saved).expect("saved");
     let mut state = load("model.pt").subtree("model_state");
     for name in ["similarity_weight", "similarity_bias"] {
         state.remove(name).expect("a parameter of the loss");
     }
     ramie_checkpoint::save(&published, &state).expect("saved");
     same_tensors(&saved, &published);
-    assert!(SpeakerEncoder::from_pretrained(&saved, &config()).is_ok());
+    assert!(SpeakerEncoder::from_weights(&saved, &config()).is_ok());
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn mistakes_are_named() {
     let path = directory.path().join("model.safetensors");
     let error = |state: &State| {
         ramie_checkpoint::save(&path, state).expect("saved");
-        SpeakerEncoder::from_pretrained(&path, &config()).expect_err("it does not fit")
+        SpeakerEncoder::from_weights(&path, &config()).expect_err("it does not fit")
     };
     let mut state = load("model.pt");
     state.insert("model_state.lstm.weight_ih_l2", Array::from(0.0f32));

@@ -3,7 +3,8 @@
 
 use ramie_core::{Array, DType, jit, random, tree};
 use ramie_models::{
-    Generator, Gpt2, Gpt2Config, LanguageModel, Llama, LlamaConfig, PretrainedError, Sampling,
+    Generator, Gpt2, Gpt2Config, LanguageModel, Llama, LlamaConfig, Pretrained, PretrainedConfig,
+    PretrainedError, Sampling,
 };
 use ramie_nn::nnx::{self, of_type};
 use ramie_nn::{

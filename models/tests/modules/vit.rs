@@ -2,7 +2,7 @@
 
 use crate::models::{same_numbers, same_tensors};
 use ramie_core::{Array, DType, State, jit, random};
-use ramie_models::{PretrainedError, Vit, VitConfig, VitFamily};
+use ramie_models::{Pretrained, PretrainedConfig, PretrainedError, Vit, VitConfig, VitFamily};
 use ramie_nn::nnx::{self, of_type};
 use ramie_nn::{Linear, LoraParam, Module, Param, Rngs, apply_lora, value_and_grad};
 use ramie_testing::panic_message;

@@ -3,7 +3,8 @@
 use crate::models::{same_numbers, same_tensors};
 use ramie_core::{Array, DType, State, jit, random, s};
 use ramie_models::{
-    Decoding, Generator, LanguageModel, PretrainedError, Sampling, Whisper, WhisperConfig,
+    Decoding, Generator, LanguageModel, Pretrained, PretrainedConfig, PretrainedError, Sampling,
+    Whisper, WhisperConfig,
 };
 use ramie_nn::nnx::{self, of_type};
 use ramie_nn::{LoraParam, Module, Param, Rngs, apply_lora, value_and_grad};

@@ -1,6 +1,6 @@
 //! `QkNorm`: the normalization of queries and keys.
 
-use crate::{LayerNorm, Module, Param, RMSNorm, Vars};
+use crate::{LayerNorm, Module, RMSNorm, Vars};
 use ramie_core::{Array, DType};
 
 /// The normalization of the queries and keys of an attention layer. Each head is normalized over
@@ -87,14 +87,6 @@ impl HeadNorm {
         match self {
             HeadNorm::LayerNorm(norm) => norm.forward(x),
             HeadNorm::RMSNorm(norm) => norm.forward(x),
-        }
-    }
-
-    /// Returns the scale of each feature, if any.
-    pub fn scale_mut(&mut self) -> &mut Option<Param> {
-        match self {
-            HeadNorm::LayerNorm(norm) => &mut norm.scale,
-            HeadNorm::RMSNorm(norm) => &mut norm.scale,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! LoRA adapters in the files of `peft`.
 
-use crate::pretrained::{PretrainedError, Weights, first_in, read_config, unsupported, write};
-use crate::{Albert, Bert, Gpt2, Llama, Vit, Whisper};
+use super::files::{first_in, read_config, unsupported, write};
+use super::{Pretrained, PretrainedError, Weights, class};
 use ramie_core::{Array, concatenate};
 use ramie_nn::{LoraAdapter, LoraParam, Param};
 use serde::Deserialize;
@@ -80,7 +80,7 @@ pub(super) struct Adapters {
 struct Module {
     name: String,
     adapter: Option<(usize, f64)>,
-    transposed: bool,
+    inputs_first: bool,
 }
 
 /// A layer that can have an adapter.
@@ -114,14 +114,13 @@ impl Weights {
         &mut self,
         name: &str,
         slots: Vec<Slot<'_>>,
-        transposed: bool,
     ) -> Result<(), PretrainedError> {
         if self.adapters.is_none() {
             return Ok(());
         }
         let name = format!("{}{name}", self.prefix);
         if self.writes {
-            self.put_adapter(name, &slots, transposed)
+            self.put_adapter(name, &slots)
         } else {
             self.take_adapter(&name, slots)?
         }
@@ -150,7 +149,8 @@ impl Weights {
         Ok(())
     }
 
-    fn put_adapter(&mut self, name: String, slots: &[Slot<'_>], transposed: bool) {
+    fn put_adapter(&mut self, name: String, slots: &[Slot<'_>]) {
+        let inputs_first = self.inputs_first;
         let joined = joined(slots);
         let adapter = joined.map(
             |LoraAdapter {
@@ -174,7 +174,7 @@ impl Weights {
         modules.push(Module {
             name,
             adapter,
-            transposed,
+            inputs_first,
         });
     }
 }
@@ -234,7 +234,7 @@ fn config(modules: &[Module]) -> Option<Value> {
         "auto_mapping": null,
         "base_model_name_or_path": null,
         "bias": "none",
-        "fan_in_fan_out": modules.iter().any(|m| m.adapter.is_some() && !m.transposed),
+        "fan_in_fan_out": modules.iter().any(|m| m.adapter.is_some() && m.inputs_first),
         "inference_mode": true,
         "lora_alpha": number(lora_alpha),
         "lora_dropout": 0.0,
@@ -282,12 +282,8 @@ fn last(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Reads the adapters of a directory. Files can name the modules with one of the prefixes.
-fn load(
-    folder: &Path,
-    prefixes: &[&str],
-    list: impl FnOnce(&mut Weights) -> Result<(), PretrainedError>,
-) -> Result<(), PretrainedError> {
+/// Reads the adapters of a directory.
+pub(super) fn load<M: Pretrained>(model: &mut M, folder: &Path) -> Result<(), PretrainedError> {
     let factors = Factors::read(&folder.join(CONFIG))?;
     let path = first_in(folder, &[WEIGHTS, "adapter_model.bin"], WEIGHTS);
     let state = ramie_checkpoint::load_state(&path)?;
@@ -298,73 +294,25 @@ fn load(
         factors,
         modules: Vec::new(),
     });
-    prefixes.iter().for_each(|prefix| weights.below(prefix));
-    list(&mut weights)?;
+    model.exchange(&mut weights)?;
     weights.finish(|_| false)
 }
 
 /// Writes the adapters of a model to a directory.
 #[track_caller]
-fn save(
-    class: &str,
-    folder: &Path,
-    list: impl FnOnce(&mut Weights) -> Result<(), PretrainedError>,
-) -> Result<(), PretrainedError> {
+pub(super) fn save<M: Pretrained>(model: &M, folder: &Path) -> Result<(), PretrainedError> {
     let mut weights = Weights::of_model();
     weights.adapters = Some(Adapters::default());
-    list(&mut weights)?;
+    model.clone().exchange(&mut weights)?;
     let modules = weights
         .adapters
         .map_or(Vec::new(), |adapters| adapters.modules);
     let Some(config) = config(&modules) else {
         panic!(
-            "{class}::save_adapter: the model has no LoRA adapters\n  help: add some before training: \
-             apply_lora(&mut model, 8, |path| path.ends_with(\"query\"), &mut rngs)"
+            "{}::save_adapter: the model has no LoRA adapters\n  help: add some before training: \
+             apply_lora(&mut model, 8, |path| path.ends_with(\"query\"), &mut rngs)",
+            class::<M>()
         )
     };
     write(folder, WEIGHTS, weights.arrays, CONFIG, &config)
 }
-
-macro_rules! adapter_files {
-    ($($model:ident $class:literal $prefixes:expr),*) => {$(
-        impl $model {
-            /// Replaces the LoRA adapters of the model by those in a directory with
-            /// `adapter_config.json` and `adapter_model.safetensors` or `adapter_model.bin`, as the
-            /// Python library `peft` saves them. Layers without an adapter in the files have none
-            /// afterwards. The adapters keep their dtype.
-            ///
-            /// # Errors
-            /// Returns an error if a file cannot be read, or if it contains tensors that are not
-            /// matrices of an adapter of this model. Some adapters may already have been replaced.
-            pub fn load_adapter(&mut self, folder: impl AsRef<Path>) -> Result<(), PretrainedError> {
-                load(folder.as_ref(), $prefixes, |weights| self.exchange(weights))
-            }
-
-            /// Saves the LoRA adapters of the model in a directory, as
-            /// `adapter_config.json` and `adapter_model.safetensors`, which
-            /// [`load_adapter`](Self::load_adapter) and the Python library `peft` load. Layers
-            /// that are one module there, such as the queries, keys and values of GPT-2, have one
-            /// adapter there, whose rank is the sum of theirs.
-            ///
-            /// # Errors
-            /// Returns an error if a file cannot be written.
-            ///
-            /// # Panics
-            /// Panics if no layer has an adapter; [`apply_lora`](ramie_nn::apply_lora) adds them.
-            #[track_caller]
-            pub fn save_adapter(&self, folder: impl AsRef<Path>) -> Result<(), PretrainedError> {
-                let mut model = self.clone();
-                save($class, folder.as_ref(), |weights| model.exchange(weights))
-            }
-        }
-    )*};
-}
-
-adapter_files!(
-    Albert "Albert" &["albert."],
-    Bert "Bert" &["bert."],
-    Gpt2 "Gpt2" &[],
-    Llama "Llama" &[],
-    Vit "Vit" &["vit.", "dinov2."],
-    Whisper "Whisper" &[]
-);
