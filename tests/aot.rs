@@ -2,12 +2,12 @@
 
 use ramie::aot::{CompiledFor, Target, compile_module};
 use ramie::export::export;
+use ramie::lax::scan;
 use ramie::models::{Gpt2, Gpt2Config, ResNet, ResNetConfig};
 use ramie::nn::{Optimizer, Rngs, value_and_grad};
 use ramie::optim::{adamw, sgd, softmax_cross_entropy_with_integer_labels};
-use ramie::{
-    Array, DType, Lowered, NamedSharding, P, Platform, Tree, debug, jit, make_mesh, scan, tree,
-};
+use ramie::stages::Lowered;
+use ramie::{Array, DType, NamedSharding, P, Platform, Tree, debug, jit, make_mesh, tree};
 use ramie_testing::{cpu_devices, targets::installed};
 
 const TARGETS: [&str; 2] = ["tpu:v5e:2x4", "cuda:h200"];

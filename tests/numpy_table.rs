@@ -1,9 +1,10 @@
 //! The table of `docs/numpy.md`: what it names is there, under these names.
 
-use ramie::{
-    Array, BoundsMode, Contraction, ConvolveMode, DType, DTypeKind, Descending, Exact, Like, Order,
-    Reduction, Side, TakeMode, finfo, issubdtype,
-};
+use ramie::dtypes::{DTypeKind, finfo, issubdtype};
+use ramie::numpy::{BoundsMode, ConvolveMode, Order, Side, TakeMode};
+use ramie::options::{Contraction, Descending, Exact, Reduction};
+use ramie::typing::Like;
+use ramie::{Array, DType};
 use std::collections::BTreeSet;
 
 /// Names methods of `Array`, each of which has to exist for this to compile.
@@ -141,23 +142,31 @@ methods! {
     }
 }
 
-/// Names items of the crate, which have to exist for this to compile.
+/// Names items of the crate and of its modules, which have to exist for this to compile.
 macro_rules! items {
-    ($($item:ident)*) => {
+    ($($item:ident)* $(; $room:ident: $($inner:ident)*)*) => {
         mod named {
             #[allow(unused_imports)]
             pub use ramie::{$($item),*};
+            $(pub mod $room {
+                #[allow(unused_imports)]
+                pub use ramie::$room::{$($inner),*};
+            })*
         }
-        const ITEMS: &[&str] = &[$(stringify!($item)),*];
+        const ITEMS: &[&str] = &[
+            $(stringify!($item),)*
+            $($(concat!(stringify!($room), "::", stringify!($inner)),)*)*
+        ];
     };
 }
 
 items! {
-    Array Attention Covariance DType DTypeKind Histogram Interpolation NewAxis Quantile Reduction
-    Segments Spacing Standardize Unique array block broadcast_arrays broadcast_shapes can_cast
-    checkpoint column_stack concatenate dot_product_attention dstack einsum einsum_path einsum_with finfo hstack iinfo
-    issubdtype ix_ lax_sort lexsort linalg meshgrid meshgrid_with mgrid promote_types random
-    ravel_multi_index result_type s select stack stats vectorize vmap vstack where_
+    Array DType array checkpoint concatenate einsum linalg random s stack stats vmap where_;
+    dtypes: DTypeKind can_cast finfo iinfo issubdtype promote_types result_type;
+    lax: dot_product_attention sort;
+    numpy: Interpolation NewAxis block broadcast_arrays broadcast_shapes column_stack dstack einsum_path einsum_with
+        hstack ix_ lexsort meshgrid meshgrid_with mgrid ravel_multi_index select vectorize vstack;
+    options: Attention Covariance Histogram Quantile Reduction Segments Spacing Standardize Unique
 }
 
 const DOCUMENT: &str = include_str!("../docs/numpy.md");
@@ -193,7 +202,12 @@ fn methods_of_the_table_exist() {
 
 #[test]
 fn items_of_the_table_exist() {
-    let plain = |code: &&str| code.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let word = |code: &str| code.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let rooms = ["dtypes", "lax", "numpy", "options"];
+    let plain = |code: &&str| match code.split_once("::") {
+        Some((room, name)) => rooms.contains(&room) && word(name),
+        None => word(code),
+    };
     let missing: Vec<_> = answers()
         .filter(plain)
         .filter(|code| !ITEMS.contains(code))

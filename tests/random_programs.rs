@@ -46,7 +46,8 @@ mod ways;
 
 use host::Tensor;
 use program::{Kind, Program, Type};
-use ramie::{Array, RuntimeOptions, configure, jit};
+use ramie::options::RuntimeOptions;
+use ramie::{Array, configure, jit};
 use ramie_testing::caught;
 use rng::Rng;
 use stack::Transform;

@@ -4,7 +4,8 @@
 
 use crate::linen_step::{Trainer, cross_entropy, trainer};
 use crate::measure::Workload;
-use ramie::core::{Array, DType, Padding, Result, random};
+use ramie::core::lax::Padding;
+use ramie::core::{Array, DType, Result, random};
 use ramie::nn::linen::{BatchNorm, Conv, Dense, Module, Scope};
 use ramie::nn::max_pool;
 use ramie::optim::adam;

@@ -12,9 +12,10 @@ use crate::matmul::{
 use crate::measure::Plan;
 use crate::report::{Line, Times};
 use crate::traffic::traffic;
+use ramie::core::options::{JitOptions, RuntimeOptions, ShardMapOptions};
 use ramie::core::{
-    Array, DType, Error, JitOptions, NamedSharding, P, Result, RuntimeOptions, ShardMapOptions,
-    configure, device_put, jit_with, make_mesh, random, runtime, shard_map, shard_map_with,
+    Array, DType, Error, NamedSharding, P, Result, configure, device_put, jit_with, make_mesh,
+    random, runtime, shard_map, shard_map_with,
 };
 use std::time::Instant;
 

@@ -1,7 +1,8 @@
 //! A decoder of plain functions: pre-LayerNorm, causal attention, an MLP of four times the width
 //! with GELU, learned positions and tied embeddings.
 
-use ramie::core::{Array, DType, Reduction, State, einsum, tree, value_and_grad, where_};
+use ramie::core::options::Reduction;
+use ramie::core::{Array, DType, State, einsum, tree, value_and_grad, where_};
 use ramie::nn::Tree;
 use ramie::optim::{
     GradientTransformation, OptState, adamw, apply_updates,

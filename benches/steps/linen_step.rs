@@ -1,7 +1,8 @@
 //! A train step of a Linen module, equivalent to that of the JAX programs.
 
 use crate::measure::{Workload, compile_time, timed};
-use ramie::core::{Array, Objective, Result, State, jit, random, value_and_grad};
+use ramie::core::typing::Objective;
+use ramie::core::{Array, Result, State, jit, random, value_and_grad};
 use ramie::nn::Tree;
 use ramie::nn::linen::{Apply, Module, Variables};
 use ramie::optim::{GradientTransformation, OptState, apply_updates};

@@ -2,7 +2,8 @@
 //! state of the previous one, and each sample waits once, at its end.
 
 use crate::report::{Line, Times};
-use ramie::core::{Compiled, DType, Result, Tree, tree};
+use ramie::core::stages::Compiled;
+use ramie::core::{DType, Result, Tree, tree};
 use std::time::Instant;
 
 /// The number of steps and samples.
@@ -56,7 +57,7 @@ pub fn timed<T>(f: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
 
 /// Compiles without the persistent cache and returns the time it takes.
 pub fn compile_time<S: Tree, A: Tree, R: Tree>(
-    lowered: ramie::core::Lowered<S, A, R>,
+    lowered: ramie::stages::Lowered<S, A, R>,
 ) -> Result<f64> {
     let (_compiled, seconds): (Compiled<S, A, R>, f64) = timed(|| lowered.compile())?;
     Ok(seconds)
@@ -70,7 +71,7 @@ pub fn measure<S: Tree, R: Tree, F: FnMut(&mut S) -> R>(
     build: impl FnOnce() -> Result<Workload<S, F>>,
 ) -> Result<()> {
     // Compile times must be those of XLA, not of the cache.
-    ramie::core::configure(ramie::core::RuntimeOptions {
+    ramie::core::configure(ramie::options::RuntimeOptions {
         compilation_cache: Some(false),
         ..Default::default()
     })?;

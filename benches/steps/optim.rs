@@ -70,7 +70,7 @@ struct Training {
 }
 
 pub fn measure(plan: &Plan, name: &str) -> Result<()> {
-    ramie::core::configure(ramie::core::RuntimeOptions {
+    ramie::core::configure(ramie::options::RuntimeOptions {
         compilation_cache: Some(false),
         ..Default::default()
     })?;

@@ -4,7 +4,8 @@
 //! represent every value of the saved one. A Python number has no dtype; it takes the target's
 //! dtype if it is of the same kind and in range.
 
-use ramie_core::{DType, Scalar, can_cast, finfo, iinfo};
+use ramie_core::DType;
+use ramie_core::dtypes::{Scalar, can_cast, finfo, iinfo};
 
 /// Returns whether `to` can represent every value of `from`, including infinities and the sign of
 /// zero.

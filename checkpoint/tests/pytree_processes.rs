@@ -7,6 +7,7 @@
 use ramie_checkpoint::commit::{restore_item, save_item};
 use ramie_checkpoint::pytree::{PyTreeSave, StandardRestore};
 use ramie_core::distributed;
+use ramie_core::sharding::make_array_from_callback;
 use ramie_core::*;
 use ramie_testing::cpu_devices;
 use ramie_testing::processes::{Program, joining, say, variable};

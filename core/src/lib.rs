@@ -20,133 +20,73 @@ mod services;
 mod transform;
 mod types;
 
+// The rooms, where users of JAX look for names. They only re-export.
+pub mod dtypes;
+pub mod extend;
+pub mod lax;
+pub mod numpy;
+pub mod options;
+pub mod sharding;
+pub mod stages;
+pub mod typing;
+
 pub use base::error::{Error, Result, ShapeError};
 pub use base::{lock, text};
-pub use client::host::{HostShard, make_array_from_parts};
-pub use client::shards::{
-    Shard, make_array_from_callback, make_array_from_process_local_data, visualize_sharding,
-};
+
 pub use client::{
-    CompilationStats, Runtime, RuntimeOptions, compilation_stats, configure, devices, make_mesh,
-    make_mesh_with, runtime, with_default_device,
+    Runtime, compilation_stats, configure, devices, make_mesh, runtime, with_default_device,
 };
 pub use execution::callback::{
-    Ordered, VmapMethod, debug, effects_barrier, io_callback, io_callback_with, pure_callback,
-    pure_callback_with,
+    debug, effects_barrier, io_callback, io_callback_with, pure_callback, pure_callback_with,
 };
 pub use execution::eager::clear_caches;
-pub use execution::jit::{
-    Compiled, JitFunction, JitOptions, Jitted, Lowered, Staged, Traced, jit, jit_with, log_compiles,
-};
-pub use execution::numerics::{debug_infs, debug_nans};
-pub use execution::pmap::{PmapOptions, pmap, pmap_with};
+pub use execution::jit::{jit, jit_with};
+
+pub use execution::pmap::{pmap, pmap_with};
 pub use execution::{aot, config};
-pub use functions::implicit::{LinearFn, TransposeSolve, custom_linear_solve};
-pub use functions::implicit::{RootFn, custom_root, custom_root_with};
-pub use functions::ops::{
-    At, Ellipsis, IndexItem, IntoIndex, IntoIndexItem, Like, NewAxis, PadMode, PadStatistic,
-    Stepped, TakeMode, broadcast_arrays, einsum, einsum_path, hstack, meshgrid, meshgrid_with, s,
-    vstack,
-};
-pub use functions::ops::{
-    Attention, BitOrder, BoundsMode, Covariance, Descending, Distinct, Exact, Histogram, Indexing,
-    Interpolation, Quantile, QuantileMethod, Reduction, Segments, Side, Spacing, Standardize,
-    Tolerance, Unique, block, column_stack, dot_product_attention, dstack, ix_, lexsort, mgrid,
-    ravel_multi_index, select, vectorize,
-};
-pub use functions::ops::{
-    ConvTranspose, Convolution, ConvolveMode, conv, conv_general_dilated,
-    conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
-    conv_with_general_padding,
-};
-pub use functions::ops::{PlatformFn, platform_dependent};
-pub use functions::ops::{TensordotAxes, einsum_with, result_type, with_logical_constraint};
-pub use functions::ops::{
-    Window, avg_pool, max_pool, min_pool, pool, reduce_window, select_and_scatter,
-};
-pub use functions::ops::{auto_axes, explicit_axes, reshard, type_of, with_sharding_constraint};
-pub use functions::ops::{device_get, device_put, device_put_donating};
-pub use functions::train_steps::{
-    StepCount, StepFunction, TrainStepsOptions, train_steps, train_steps_with,
-};
+
+pub use functions::ops::{einsum, s};
+
+pub use functions::ops::{device_get, device_put};
+pub use functions::train_steps::{train_steps, train_steps_with};
 pub use functions::{fft, image, linalg, random, stats};
-pub use prim::Primitive;
-pub use prim::collective::functions::{
-    Along, PcastTo, all_gather, all_gather_invariant, all_gather_with, all_to_all, axis_index,
-    axis_size, pbroadcast, pcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
-    pswapaxes, pvary,
-};
-pub use prim::collective::ragged_all_to_all;
-pub use prim::composite::CompositeAttribute;
-pub use prim::control::functions::{
-    ForiLoopOptions, ScanOptions, cond, fori_loop, fori_loop_with, scan, scan_with, switch,
-    while_loop,
-};
-pub use prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
-pub use prim::cumulative::associative_scan;
-pub use prim::dot::{
-    Contraction, DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers,
-    default_matmul_precision,
-};
-pub use prim::elementwise::{IntoBound, RoundingMethod, complex, where_};
-pub use prim::index::GatherScatterMode;
-pub use prim::reduce::reduce;
-pub use prim::remat::{CheckpointPolicy, checkpoint_name, optimization_barrier};
-pub use prim::shape::into_shape::{DimSize, IntoShape, Order, RequestedShape, ReshapeOption};
-pub use prim::shape::{OneOrMany, concatenate, stack};
-pub use prim::sort::lax_sort;
-pub use program::array::{Array, ArrayLike, IntoArray, Number, array};
-pub use program::disable::disable_jit;
-pub use program::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr, Scope, Var};
-pub use program::jaxpr::{NamedScope, enter_named_scope, named_scope};
-pub use program::sharding_rule::{DimensionRule, ShardingRule};
-pub use program::specs::{Shardings, Specs};
+
+pub use prim::elementwise::where_;
+
+pub use prim::remat::{CheckpointPolicy, checkpoint_name};
+
+pub use prim::shape::{concatenate, stack};
+
+pub use program::array::{Array, IntoArray, array};
+
+pub use program::jaxpr::{enter_named_scope, named_scope};
+
 pub use program::state::{State, StateMismatch};
-pub use program::trace::{Outputs, bind, bind_arc, bind1, compile_time_eval, is_tracing};
+pub use program::trace::{compile_time_eval, is_tracing};
 pub use program::tree::Tree;
 pub use program::{lost, lower, tree};
 #[doc(hidden)]
 pub use ramie_base::debug_is_message;
-pub use ramie_pjrt::{AlignedBytes, Device, MemoryAnalysis, OptionOverride, Value, at_exit};
+pub use ramie_pjrt::{Device, at_exit};
 pub use ramie_plugins::Platform;
 pub use services::{distributed, export, files, profiler};
 pub use transform::checkify;
 pub use transform::smap;
+pub use transform::{checkpoint, checkpoint_with, print_saved_residuals, remat, saved_residuals};
+pub use transform::{closure_convert, hessian, hvp, jacfwd, jacrev};
+pub use transform::{custom_vmap, sequential_vmap};
 pub use transform::{
-    AllArguments, Argnum, Argnums, HasArgument, HasAux, Holomorphic, JacobianOf, JacobianOptions,
-    Selection, grad_with, hessian_with, jacfwd_with, jacrev_with, value_and_grad_with, vjp_with,
+    eval_shape, grad, jvp, linear_transpose, linearize, make_jaxpr, shard_map, shard_map_with,
+    value_and_grad, vjp, vmap, vmap_with,
 };
 pub use transform::{
-    ArgTuple, Function, FunctionOnce, MapAxes, Objective, Packed, Pure, ShardMapOptions, Stateful,
-    VmapOptions, eval_shape, grad, jvp, linear_transpose, linearize, make_jaxpr, shard_map,
-    shard_map_with, value_and_grad, vjp, vmap, vmap_with,
+    grad_with, hessian_with, jacfwd_with, jacrev_with, value_and_grad_with, vjp_with,
 };
-pub use transform::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
-pub use transform::{
-    CheckpointOptions, Residual, checkpoint, checkpoint_with, print_saved_residuals, remat,
-    saved_residuals,
-};
-pub use transform::{Codomain, closure_convert, hessian, hvp, jacfwd, jacrev};
-pub use transform::{CompositeName, composite};
-pub use transform::{
-    Dots, FirstOnly, RuleOptions, SymbolicZeros, Tangents, custom_jvp, custom_jvp_with, custom_vjp,
-    custom_vjp_with,
-};
-pub use transform::{MapOptions, map, map_with};
-pub use types::aval::{Aval, Dims, broadcast_shapes};
-pub use types::axis::{AxisName, AxisNames};
+
+pub use transform::{custom_jvp, custom_jvp_with, custom_vjp, custom_vjp_with};
+
+pub use types::aval::Aval;
+
 pub use types::dtype::{DType, Element};
-pub use types::dtype_info::{DTypeKind, FloatInfo, IntInfo, can_cast, finfo, iinfo, issubdtype};
-pub use types::narrow::{
-    F4E2M1Fn, F8E4M3Fn, F8E4M3Fnuz, F8E5M2, F8E5M2Fnuz, F8E8M0Fnu, I2, I4, U2, U4,
-};
-pub use types::promotion::promote_types;
-pub use types::scalar::{Literal, Scalar};
-pub use types::sharding::{
-    AbstractMesh, AxisType, Mesh, MeshGuard, MeshShape, NamedSharding, OutSharding, PartitionSpec,
-    Placed, Sharding, SpecEntry, TypeSharding, get_abstract_mesh, get_mesh, set_mesh, with_mesh,
-};
-pub use types::sharding::{
-    LogicalAxisRules, get_logical_axis_rules, logical_to_mesh, set_logical_axis_rules,
-    with_logical_axis_rules,
-};
+
+pub use types::sharding::{Mesh, NamedSharding, PartitionSpec, set_mesh};

@@ -1,4 +1,6 @@
 //! Functions of the host called by programs: printing, callbacks, order.
+use ramie_core::lax::{cond, fori_loop, scan, while_loop};
+use ramie_core::options::{Ordered, VmapMethod};
 use ramie_core::*;
 use ramie_testing::{is_linked, panic_message};
 use std::process::Command;

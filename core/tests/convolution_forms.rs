@@ -1,10 +1,9 @@
 //! The StableHLO that a small network of convolutions gives, which its speed depends
 //! on.
 
-use ramie_core::{
-    Array, ConvLayout, Convolution, DType, NamedSharding, P, Padding, conv_general_dilated, grad,
-    jit, make_mesh, max_pool,
-};
+use ramie_core::lax::{ConvLayout, Padding, conv_general_dilated, max_pool};
+use ramie_core::options::Convolution;
+use ramie_core::{Array, DType, NamedSharding, P, grad, jit, make_mesh};
 use ramie_testing::cpu_devices;
 
 /// Two layers of convolution and pooling, as image classifiers have them.

@@ -4,7 +4,8 @@
 //! looks at what the processes print.
 
 use ramie_core::distributed::{self, Cluster, DistributedOptions, FailureKind, PeerFailure};
-use ramie_core::{Array, DType, Error, RuntimeOptions, configure, jit, runtime};
+use ramie_core::options::RuntimeOptions;
+use ramie_core::{Array, DType, Error, configure, jit, runtime};
 use ramie_testing::processes::{Program, joining, number, say, variable};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};

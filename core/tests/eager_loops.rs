@@ -1,6 +1,7 @@
 //! Control flow outside of `jit`: how often it is compiled. A test crate of its
 //! own, since others compile at the same time.
 
+use ramie_core::lax::scan;
 use ramie_core::*;
 
 fn numbers(values: &[f32]) -> Array {

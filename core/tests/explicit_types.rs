@@ -1,6 +1,13 @@
 //! How operations are sharded where types say it: the table that
 //! `tests/golden/explicit.py` records from JAX.
 
+use ramie_core::lax::{
+    DotDimensionNumbers, GatherScatterMode, Padding, cond, conv_general_dilated,
+    optimization_barrier, scan, while_loop,
+};
+use ramie_core::numpy::einsum_with;
+use ramie_core::options::{Convolution, Window};
+use ramie_core::sharding::{AxisName, AxisType, SpecEntry, auto_axes, make_mesh_with, reshard};
 use ramie_core::*;
 use ramie_testing::{caught, cpu_devices};
 use serde::Deserialize;

@@ -2,6 +2,9 @@
 //! of its own: without the checks it dies, or its limits would be those of the others.
 #![cfg(target_os = "linux")]
 
+use ramie_core::lax::{Padding, avg_pool, conv, conv_with_general_padding, max_pool};
+use ramie_core::numpy::{QuantileMethod, Side};
+use ramie_core::options::{Quantile, Segments, Unique};
 use ramie_core::*;
 use ramie_testing::{is_linked, panic_message};
 use std::cell::RefCell;

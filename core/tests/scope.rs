@@ -1,4 +1,7 @@
 //! Named scopes, and the source lines of operations.
+use ramie_core::extend::{ClosedJaxpr, Eqn, Jaxpr};
+use ramie_core::lax::{cond, fori_loop, map, scan_with, while_loop};
+use ramie_core::options::{ScanOptions, ShardMapOptions};
 use ramie_core::*;
 use ramie_testing::cpu_devices;
 
@@ -64,17 +67,17 @@ fn lowered_programs_have_scopes_and_lines_in_their_locations() {
     };
     let sine = place("stablehlo.sine");
     assert!(
-        sine.contains("loc(\"norm\"(\"") && sine.contains("scope.rs\":7:"),
+        sine.contains("loc(\"norm\"(\"") && sine.contains("scope.rs\":10:"),
         "{sine}"
     );
     let product = place("stablehlo.multiply");
     assert!(
-        product.contains("loc(\"norm/inner\"(") && product.contains("scope.rs\":8:"),
+        product.contains("loc(\"norm/inner\"(") && product.contains("scope.rs\":11:"),
         "{product}"
     );
     let sum = place("stablehlo.add");
     assert!(
-        !sum.contains("norm") && sum.contains("scope.rs\":10:"),
+        !sum.contains("norm") && sum.contains("scope.rs\":13:"),
         "{sum}"
     );
     assert!(

@@ -1,9 +1,9 @@
 //! Values at compile time, trees as vectors, the folder for programs.
 
+use ramie_core::lax::{platform_dependent, scan};
 use ramie_core::lower::{Module, Partition};
 use ramie_core::{
-    Array, DType, Platform, array, clear_caches, compile_time_eval, grad, jit, make_jaxpr,
-    platform_dependent, scan, tree,
+    Array, DType, Platform, array, clear_caches, compile_time_eval, grad, jit, make_jaxpr, tree,
 };
 
 #[test]

@@ -1,7 +1,8 @@
 //! Batches on devices and over meshes of virtual ones.
 
 use ndarray::{Array, array};
-use ramie_core::{DType, NamedSharding, P, devices, jit, make_mesh, with_mesh};
+use ramie_core::sharding::with_mesh;
+use ramie_core::{DType, NamedSharding, P, devices, jit, make_mesh};
 use ramie_data::{
     DataLoader, HostArray, IntoSource, Placement, Result, Resumable, Source, Stream, ToDevice,
     collate,

@@ -94,7 +94,7 @@ fn codomain_impl(input: &Input, core: &TokenStream) -> TokenStream {
     quote! {
         #[automatically_derived]
         #[doc(hidden)]
-        impl #params #core::Codomain<__Argument> for #name #arguments #clause {
+        impl #params #core::typing::Codomain<__Argument> for #name #arguments #clause {
             type Jacobian = ::std::collections::BTreeMap<::std::string::String, __Argument>;
             fn collect(
                 &self,

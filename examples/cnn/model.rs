@@ -1,9 +1,10 @@
 //! The convolutional network, its loss and its optimizer.
 
+use ramie::Array;
+use ramie::lax::Padding;
 use ramie::nn::{BatchNorm, Conv, Dropout, Linear, Module, Rngs, max_pool};
 use ramie::optim::schedules::cosine_decay_schedule;
 use ramie::optim::{GradientTransformation, adamw, softmax_cross_entropy_with_integer_labels};
-use ramie::{Array, Padding};
 
 /// Four convolution stages, the mean over the image, and a linear layer. Images
 /// may have any size.

@@ -10,10 +10,11 @@ mod matmul;
 
 use clap::Parser;
 use matmul::{BOTH_WAYS, ONE_WAY, Way, all_reduce_matmul, all_reduce_matmul_ring, block};
+use ramie::options::{JitOptions, RuntimeOptions, ShardMapOptions};
+use ramie::sharding::with_sharding_constraint;
 use ramie::{
-    Array, DType, JitOptions, Mesh, NamedSharding, P, PartitionSpec, RuntimeOptions,
-    ShardMapOptions, configure, device_put, jit_with, make_mesh, random, shard_map_with,
-    with_sharding_constraint,
+    Array, DType, Mesh, NamedSharding, P, PartitionSpec, configure, device_put, jit_with,
+    make_mesh, random, shard_map_with,
 };
 use std::error::Error;
 use std::path::PathBuf;

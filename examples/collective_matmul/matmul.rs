@@ -4,10 +4,9 @@
 //! Wang et al., *Overlap Communication with Dependent Computation via Decomposition in Large Deep
 //! Learning Models*, 2023.
 
-use ramie::{
-    Array, ForiLoopOptions, Tree, axis_index, axis_size, concatenate, fori_loop_with, ppermute,
-    psum, pvary,
-};
+use ramie::lax::{axis_index, axis_size, fori_loop_with, ppermute, psum, pvary};
+use ramie::options::ForiLoopOptions;
+use ramie::{Array, Tree, concatenate};
 
 /// Mesh axis of the ring.
 const AXIS: &str = "Y";

@@ -3,8 +3,9 @@
 
 use super::Result;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use ramie::Tree;
 use ramie::aot::Target;
-use ramie::{Lowered, Tree};
+use ramie::stages::Lowered;
 use std::error::Error;
 use std::fmt;
 use std::sync::OnceLock;

@@ -16,7 +16,8 @@ pub use run::{Run, RunOptions};
 
 use clap::Parser;
 use ramie::nn::nnx::{self, Filter};
-use ramie::{Array, Platform, RuntimeOptions, State, Tree, configure, profiler, runtime};
+use ramie::options::RuntimeOptions;
+use ramie::{Array, Platform, State, Tree, configure, profiler, runtime};
 use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;

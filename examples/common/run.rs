@@ -3,8 +3,9 @@
 
 use super::{Result, ahead, create_folder, start_with};
 use clap::Args;
+use ramie::options::RuntimeOptions;
 use ramie::train::{Batches, History, Resume, Trainer, is_finished};
-use ramie::{Platform, RuntimeOptions, Tree};
+use ramie::{Platform, Tree};
 use ramie_plot::Plot;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,10 @@
 //! A custom primitive with all its rules.
 
-use ramie::core::bind1;
+use ramie::core::extend::bind1;
 use ramie::core::lower::{Lowering, Value};
 use ramie::core::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
-use ramie::{Array, Aval, ShapeError, ShardingRule};
+use ramie::extend::ShardingRule;
+use ramie::{Array, Aval, ShapeError};
 
 /// Elementwise `log(cosh(x))`. Composing the two functions overflows for `|x|` above about 89 in
 /// `f32`, and so does the derivative.

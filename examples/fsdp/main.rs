@@ -13,11 +13,10 @@ use clap::Parser;
 use common::{Result, Run, RunOptions};
 use model::{Sizes, sequence, sequences, shardings, train_step};
 use ramie::data::{DataLoader, IntoSource, Source};
+use ramie::options::{JitOptions, RuntimeOptions};
+use ramie::sharding::{LogicalAxisRules, set_logical_axis_rules};
 use ramie::train::{Context, Error, Trainer};
-use ramie::{
-    JitOptions, LogicalAxisRules, NamedSharding, P, RuntimeOptions, Tree, jit, jit_with, make_mesh,
-    random, set_logical_axis_rules, set_mesh, tree,
-};
+use ramie::{NamedSharding, P, Tree, jit, jit_with, make_mesh, random, set_mesh, tree};
 use std::process::ExitCode;
 
 /// Train a decoder sharded over 8 devices.

@@ -3,10 +3,9 @@
 use ramie::core::random::{self, Key};
 use ramie::nn::{Module, Optimizer, Param, Tree, value_and_grad};
 use ramie::optim::{adamw, softmax_cross_entropy_with_integer_labels};
-use ramie::{
-    Array, DType, LogicalAxisRules, Mesh, NamedSharding, P, PartitionSpec, Reduction, Shardings,
-    einsum, where_, with_logical_constraint,
-};
+use ramie::options::Reduction;
+use ramie::sharding::{LogicalAxisRules, Shardings, with_logical_constraint};
+use ramie::{Array, DType, Mesh, NamedSharding, P, PartitionSpec, einsum, where_};
 
 /// Sizes of a decoder.
 #[derive(Clone, Copy, Debug)]

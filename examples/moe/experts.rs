@@ -5,10 +5,11 @@
 //! `[tokens]`. The functions with collectives are for `shard_map` over the axis `X`, which shards
 //! the first dimension of all three: each device has some of the experts and some of the tokens.
 
-use ramie::{
-    Along, Array, DType, all_gather_with, all_to_all, axis_index, axis_size, fori_loop, pmax,
-    psum_scatter, pvary, scan, where_, while_loop,
+use ramie::lax::{
+    Along, all_gather_with, all_to_all, axis_index, axis_size, fori_loop, pmax, psum_scatter,
+    pvary, scan, while_loop,
 };
+use ramie::{Array, DType, where_};
 
 const AXIS: &str = "X";
 

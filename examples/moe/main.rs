@@ -12,9 +12,9 @@ use clap::Parser;
 use experts::{
     moe_all_gather, moe_all_to_all, moe_buffer, moe_exchange, moe_grouped, moe_masked, top_k,
 };
+use ramie::options::RuntimeOptions;
 use ramie::{
-    Array, DType, Mesh, NamedSharding, P, RuntimeOptions, configure, device_put, jit, make_mesh,
-    random, shard_map,
+    Array, DType, Mesh, NamedSharding, P, configure, device_put, jit, make_mesh, random, shard_map,
 };
 use ramie_plot::Plot;
 use std::error::Error;

@@ -9,9 +9,11 @@ mod common;
 
 use clap::Parser;
 use common::Result;
+use ramie::lax::pmean;
+use ramie::options::{PmapOptions, RuntimeOptions};
 use ramie::{
-    Array, DType, PmapOptions, RuntimeOptions, Tree, array, configure, devices, grad, hessian,
-    jacfwd, jit, jvp, pmap_with, pmean, random, stack, tree, value_and_grad, vmap, vmap_with,
+    Array, DType, Tree, array, configure, devices, grad, hessian, jacfwd, jit, jvp, pmap_with,
+    random, stack, tree, value_and_grad, vmap, vmap_with,
 };
 use ramie_plot::Plot;
 use std::path::PathBuf;

@@ -2,7 +2,8 @@
 
 use crate::host::matrix::Matrix;
 use num_complex::{Complex32, Complex64};
-use ramie_core::{Array, DType, VmapMethod, pure_callback_with};
+use ramie_core::options::VmapMethod;
+use ramie_core::{Array, DType, pure_callback_with};
 
 /// A matrix of an operand.
 pub(crate) enum Operand {

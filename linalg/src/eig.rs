@@ -3,8 +3,10 @@
 use crate::call::{Elements, Operand, Output, on_host};
 use crate::host::eigen;
 use crate::operand::{size, square_matrices};
+use ramie_core::lax::Precision;
 use ramie_core::linalg::{diagonal, solve};
-use ramie_core::{Array, Contraction, DType, Precision, custom_jvp, where_};
+use ramie_core::options::Contraction;
+use ramie_core::{Array, DType, custom_jvp, where_};
 
 /// Computes the eigenvalues and the eigenvectors of square matrices `[.., n, n]`
 /// (`jax.numpy.linalg.eig`). Returns complex `w`, `[.., n]`, and `V`, `[.., n, n]`, with
@@ -112,7 +114,7 @@ fn tangents(w: &Array, v: &Array, tangent: &Array) -> (Array, Array) {
     let chosen = largest(v);
     let along = (v.conj() * &dot).sum_over(-2).real();
     let phase = (&dot * &chosen).sum_over(-2).imag() / (v * &chosen).sum_over(-2).real();
-    let multiple = ramie_core::complex(&-along, &-phase);
+    let multiple = ramie_core::numpy::complex(&-along, &-phase);
     let multiple = multiple.expand_dims(&[-2]);
     (w_dot, dot + v * multiple)
 }

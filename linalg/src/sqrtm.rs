@@ -3,7 +3,10 @@
 use crate::call::{Elements, Operand, Output, on_host};
 use crate::host::square_root;
 use crate::operand::{size, square_matrices};
-use ramie_core::{Array, Contraction, Precision, TransposeSolve, custom_jvp, custom_linear_solve};
+use ramie_core::lax::{Precision, custom_linear_solve};
+use ramie_core::options::Contraction;
+use ramie_core::typing::TransposeSolve;
+use ramie_core::{Array, custom_jvp};
 
 /// Computes the principal square root of square matrices `[.., n, n]` (`jax.scipy.linalg.sqrtm`):
 /// complex `S` with `S S = A`, whose eigenvalues have no negative real part.

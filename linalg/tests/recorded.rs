@@ -1,8 +1,10 @@
 //! Values and derivatives recorded from JAX; `tests/golden/general_matrices.py` describes them.
 
 use num_complex::Complex64;
+use ramie_core::dtypes::Scalar;
 use ramie_core::linalg::QrMode;
-use ramie_core::{Array, DType, Scalar, jit, jvp, lexsort, vjp, vmap};
+use ramie_core::numpy::lexsort;
+use ramie_core::{Array, DType, jit, jvp, vjp, vmap};
 use ramie_linalg::{
     SchurOutput, eig, eigvals, hessenberg, qr_pivoted, rsf2csf, schur, schur_with, sqrtm,
 };

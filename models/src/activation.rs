@@ -1,6 +1,7 @@
 //! Activations by the names used in model configurations.
 
-use ramie_core::{Array, Exact};
+use ramie_core::Array;
+use ramie_core::options::Exact;
 
 /// An elementwise function.
 pub type Activation = fn(&Array) -> Array;

@@ -4,7 +4,10 @@ use crate::Param;
 use crate::nnx::{self, Filter, of_type};
 use crate::value_and_grad::{differentiate, parameters};
 use crate::wide::{wide, wide_dtype};
-use ramie_core::{Objective, ScanOptions, State, Tree, scan_with, tree};
+use ramie_core::lax::scan_with;
+use ramie_core::options::ScanOptions;
+use ramie_core::typing::Objective;
+use ramie_core::{State, Tree, tree};
 use std::panic::Location;
 
 /// Computes the value and gradient of a function over a large batch, one microbatch at a time.

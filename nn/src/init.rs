@@ -4,8 +4,11 @@
 use crate::Metadata;
 use crate::sharding::on_current_mesh;
 use crate::shared_fn::SharedFn;
+use ramie_core::dtypes::{Literal, Scalar};
+use ramie_core::lax::optimization_barrier;
+use ramie_core::numpy::complex;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, Literal, PartitionSpec, Scalar, complex, optimization_barrier};
+use ramie_core::{Array, DType, PartitionSpec};
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;

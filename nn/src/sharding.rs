@@ -2,10 +2,11 @@
 //! accordingly.
 
 use crate::for_each_variable;
-use ramie_core::{
-    Array, AxisName, AxisType, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings,
-    SpecEntry, Tree, device_put, get_abstract_mesh, get_logical_axis_rules, get_mesh, tree,
+use ramie_core::sharding::{
+    AxisName, AxisType, LogicalAxisRules, Shardings, SpecEntry, get_abstract_mesh,
+    get_logical_axis_rules, get_mesh,
 };
+use ramie_core::{Array, Mesh, NamedSharding, PartitionSpec, Tree, device_put, tree};
 use std::collections::BTreeMap;
 
 /// Returns the sharding of each variable of a model on a mesh, by path, from the variable's
@@ -44,7 +45,8 @@ pub fn get_named_sharding<T: Tree>(model: &T, mesh: Mesh) -> BTreeMap<String, Na
 /// `nn.get_partition_spec`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, LogicalAxisRules, P, make_mesh, random};
+/// use ramie_core::sharding::LogicalAxisRules;
+/// use ramie_core::{make_mesh, random, Array, DType, P};
 /// use ramie_nn::linen::{Dense, Module};
 /// use ramie_nn::{init, logical_to_mesh_sharding};
 /// let mesh = make_mesh(&[2, 4], &["data", "model"])?;
@@ -167,11 +169,12 @@ pub fn put_sharded<T: Tree>(model: &T, shardings: &BTreeMap<String, NamedShardin
     tree::with_leaves(model, arrays)
 }
 
-/// Converts shardings by path to the [`out_shardings`](ramie_core::JitOptions::out_shardings)
+/// Converts shardings by path to the [`out_shardings`](ramie_core::options::JitOptions::out_shardings)
 /// of a compiled function. The compiler chooses the sharding of all other paths.
 ///
 /// ```no_run
-/// use ramie_core::{JitOptions, P, eval_shape, jit_with, make_mesh, random};
+/// use ramie_core::options::JitOptions;
+/// use ramie_core::{eval_shape, jit_with, make_mesh, random, P};
 /// use ramie_nn::{Linear, Rngs, get_named_sharding, init, shardings_by_path};
 /// let mesh = make_mesh(&[2, 4], &["data", "model"])?;
 /// let make = |key: random::Key| {

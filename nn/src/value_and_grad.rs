@@ -2,7 +2,9 @@
 
 use crate::Param;
 use crate::nnx::{self, Filter, of_type};
-use ramie_core::{Array, HasAux, Objective, State, Tree, vjp_with};
+use ramie_core::options::HasAux;
+use ramie_core::typing::Objective;
+use ramie_core::{Array, State, Tree, vjp_with};
 use std::panic::Location;
 
 /// Computes the value of a function of a model and its gradient with respect to the model's

@@ -1,5 +1,7 @@
 //! Batch normalization over the devices of a mesh is that of the whole batch.
 
+use ramie_core::lax::axis_index;
+use ramie_core::sharding::{AxisType, make_mesh_with};
 use ramie_core::*;
 use ramie_nn::linen::{self, Apply, Module, Variables};
 use ramie_nn::{Dropout, Rngs};

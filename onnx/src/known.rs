@@ -4,8 +4,10 @@
 use crate::file::{Store, Tensor};
 use half::{bf16, f16};
 use ndarray::{ArrayD, IxDyn};
+use ramie_core::dtypes::Scalar;
 use ramie_core::files::Problem;
-use ramie_core::{Array, DType, Scalar, broadcast_shapes};
+use ramie_core::numpy::broadcast_shapes;
+use ramie_core::{Array, DType};
 use std::cmp::Ordering;
 
 /// Elements on the host.

@@ -1,6 +1,7 @@
 //! The assignment problem (`optax.assignment`).
 
-use ramie_core::{Array, DType, fori_loop, where_, while_loop};
+use ramie_core::lax::{fori_loop, while_loop};
+use ramie_core::{Array, DType, where_};
 use ramie_derive::Tree;
 
 /// The assignment so far: dual prices, and partners, which are -1 if unassigned.

@@ -1,8 +1,10 @@
 //! Evaluation of functions of large batches, one microbatch at a time (`optax.microbatching`).
 
 use crate::base::wide::{wide, wide_dtype};
+use ramie_core::lax::fori_loop;
 use ramie_core::tree::{self, Tree};
-use ramie_core::{Array, DType, Objective, eval_shape, fori_loop, value_and_grad, vmap};
+use ramie_core::typing::Objective;
+use ramie_core::{Array, DType, eval_shape, value_and_grad, vmap};
 use std::fmt;
 use std::sync::Arc;
 

@@ -4,7 +4,9 @@
 use crate::base::wide::{wide_state, widely};
 use crate::transforms::flatten::apart;
 use crate::{Hyperparam, tree};
-use ramie_core::{Array, Descending, IntoArray, State, concatenate, cond, where_};
+use ramie_core::lax::cond;
+use ramie_core::options::Descending;
+use ramie_core::{Array, IntoArray, State, concatenate, where_};
 
 /// Projects onto the states without negative elements.
 #[track_caller]

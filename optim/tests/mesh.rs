@@ -5,7 +5,8 @@ mod common;
 
 use common::table::{GROUPS, table};
 use common::{Run, close, grid};
-use ramie_core::{Array, AxisType, Mesh, NamedSharding, P, State, device_put, jit, make_mesh_with};
+use ramie_core::sharding::{AxisType, make_mesh_with};
+use ramie_core::{Array, Mesh, NamedSharding, P, State, device_put, jit};
 use ramie_optim::*;
 use ramie_testing::check::on_all_cores;
 use ramie_testing::cpu_devices;

@@ -1,11 +1,14 @@
 //! From a recorded row to the primitive it applies.
 
 use super::golden::{Row, dtype};
+use ramie_core::extend::{Primitive, bind};
+use ramie_core::lax::{DotDimensionNumbers, DotGeneral};
 use ramie_core::prim::cumulative as cum;
 use ramie_core::prim::elementwise as el;
 use ramie_core::prim::reduce as red;
 use ramie_core::prim::sort::{Sort, TopK};
-use ramie_core::{Array, DType, Dims, DotDimensionNumbers, DotGeneral, Primitive, bind};
+use ramie_core::typing::Dims;
+use ramie_core::{Array, DType};
 use serde_json::Value;
 
 /// Operands to results.

@@ -2,10 +2,12 @@
 
 use super::apply::Operation;
 use super::golden::Row;
-use ramie_core::{
-    Array, DType, ForiLoopOptions, MapAxes, MapOptions, ScanOptions, cond, fori_loop,
-    fori_loop_with, jvp, map_with, scan, scan_with, switch, vmap, vmap_with, while_loop,
+use ramie_core::lax::{
+    cond, fori_loop, fori_loop_with, map_with, scan, scan_with, switch, while_loop,
 };
+use ramie_core::options::{ForiLoopOptions, MapOptions, ScanOptions};
+use ramie_core::typing::MapAxes;
+use ramie_core::{Array, DType, jvp, vmap, vmap_with};
 use serde_json::Value;
 
 type Two = (Array, Array);

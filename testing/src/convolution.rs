@@ -2,10 +2,12 @@
 
 use super::apply::{Operation, numbers, type_of};
 use super::golden::Row;
-use ramie_core::{
-    ConvLayout, ConvTranspose, Convolution, ConvolveMode, Padding, conv_general_dilated,
-    conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
+use ramie_core::lax::{
+    ConvLayout, Padding, conv_general_dilated, conv_general_dilated_local,
+    conv_general_dilated_patches, conv_transpose,
 };
+use ramie_core::numpy::ConvolveMode;
+use ramie_core::options::{ConvTranspose, Convolution};
 use serde_json::Value;
 
 /// Returns the operation of a row, or `None` if the row's name is unknown here.

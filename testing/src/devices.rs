@@ -1,6 +1,7 @@
 //! Virtual CPU devices. Each test of a program with several devices configures them first.
 
-use ramie_core::{Mesh, RuntimeOptions, configure, make_mesh};
+use ramie_core::options::RuntimeOptions;
+use ramie_core::{Mesh, configure, make_mesh};
 use ramie_plugins::{Platform, find};
 
 /// Configures a number of virtual CPU devices.

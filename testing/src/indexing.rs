@@ -3,9 +3,10 @@
 
 use super::apply::{Operation, number, numbers, of, type_of};
 use super::golden::Row;
+use ramie_core::Array;
+use ramie_core::lax::GatherScatterMode;
 use ramie_core::prim::index as ix;
 use ramie_core::prim::shape as sh;
-use ramie_core::{Array, GatherScatterMode};
 use serde_json::Value;
 
 /// Returns the operation of a row, or `None` if the row's name is unknown here.

@@ -3,7 +3,8 @@
 //! leave at different times.
 
 use super::apply::Operation;
-use ramie_core::{Array, axis_index, cond, eval_shape, scan, while_loop};
+use ramie_core::lax::{axis_index, cond, scan, while_loop};
+use ramie_core::{Array, eval_shape};
 
 /// The name of the mapped axis.
 pub const EXAMPLES: &str = "examples";

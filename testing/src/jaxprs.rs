@@ -1,7 +1,8 @@
 //! Programs that JAX has printed, and the tests that write them in Rust.
 
 use super::golden;
-use ramie_core::{Array, ClosedJaxpr};
+use ramie_core::Array;
+use ramie_core::extend::ClosedJaxpr;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -2,9 +2,10 @@
 
 use super::apply::{Operation, number, numbers, of};
 use super::golden::Row;
+use ramie_core::lax::{DotDimensionNumbers, RaggedDotDimensionNumbers};
 use ramie_core::prim::dot::RaggedDotGeneral;
 use ramie_core::prim::elementwise::Mulhi;
-use ramie_core::{Array, DType, DotDimensionNumbers, RaggedDotDimensionNumbers};
+use ramie_core::{Array, DType};
 use serde_json::Value;
 
 /// Returns the operation of a row, or `None` if the row's name is unknown here.

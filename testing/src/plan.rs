@@ -9,7 +9,8 @@ use super::apply::Operation;
 use super::golden::{Derivative, from_bytes};
 use super::inside::{EXAMPLES, Inside};
 use super::numbers::{Draw, to_f64};
-use ramie_core::{Array, DType, VmapOptions, eval_shape, jit, jvp, vjp, vmap_with};
+use ramie_core::options::VmapOptions;
+use ramie_core::{Array, DType, eval_shape, jit, jvp, vjp, vmap_with};
 
 /// How many examples are in a batch.
 pub const BATCH: usize = 3;

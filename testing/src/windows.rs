@@ -3,8 +3,11 @@
 use super::apply::{Operation, numbers, of};
 use super::convolution::padding;
 use super::golden::Row;
+use ramie_core::Array;
+use ramie_core::lax::{avg_pool, max_pool, min_pool, pool, reduce, reduce_window};
+use ramie_core::options::Window;
 use ramie_core::prim::window::{Select, SelectAndGatherAdd, SelectAndScatterAdd, SlidingWindow};
-use ramie_core::{Array, Dims, Window, avg_pool, max_pool, min_pool, pool, reduce, reduce_window};
+use ramie_core::typing::Dims;
 use serde_json::Value;
 
 /// Returns the operation of a row, or `None` if the row's name is unknown here.

@@ -1,6 +1,8 @@
 //! Errors of convolutions, pooling and linear algebra.
 
 use crate::document::{Case, case, f32};
+use ramie::lax::{Padding, conv, conv_general_dilated, max_pool};
+use ramie::options::Convolution;
 use ramie::*;
 
 pub fn cases() -> Vec<Case> {

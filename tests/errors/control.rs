@@ -1,6 +1,9 @@
 //! Errors of control flow and training loops.
 
 use crate::document::{Case, case, f32};
+use ramie::lax::{cond, custom_root, fori_loop, fori_loop_with, scan, switch, while_loop};
+use ramie::options::ForiLoopOptions;
+use ramie::typing::{LinearFn, RootFn};
 use ramie::*;
 
 pub fn cases() -> Vec<Case> {

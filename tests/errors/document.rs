@@ -60,7 +60,8 @@ A mistake in a call panics, and the panic reports the line of the call. The mess
 and what it expected, and ends with `help:` and a remedy. Failures of the environment, such as a missing file, are
 returned as errors; their messages start with `Error:` here.
 
-Every program is the content of `src/main.rs` after `use ramie::*;`, and line numbers count from its first line.
+Every program is the content of `src/main.rs` after `use ramie::*;` and imports from its modules, such as
+`use ramie::{lax::*, options::*};`. Line numbers count from its first line.
 `f32(&[2, 3])` is an array of that shape and dtype.
 
 - Optimizers: the programs also `use ramie::optim::*;`. `params()` is a state with a `kernel` `[2, 3]` and a `bias`

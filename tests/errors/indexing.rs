@@ -1,6 +1,7 @@
 //! Errors of indexing.
 
 use crate::document::{Case, case, f32};
+use ramie::numpy::Ellipsis;
 use ramie::*;
 
 pub fn cases() -> Vec<Case> {

@@ -1,6 +1,12 @@
 //! Errors of meshes, sharding and `shard_map`.
 
 use crate::document::{Case, case, error, f32};
+use ramie::lax::{fori_loop, psum, scan};
+use ramie::options::{JitOptions, ShardMapOptions};
+use ramie::sharding::{
+    AbstractMesh, AxisType, LogicalAxisRules, logical_to_mesh, make_array_from_callback,
+    make_mesh_with, reshard, with_mesh, with_sharding_constraint,
+};
 use ramie::*;
 
 fn mesh() -> Mesh {

@@ -1,6 +1,8 @@
 //! Errors of custom derivatives, collectives, callbacks and export.
 
 use crate::document::{Case, case, error, f32};
+use ramie::lax::{axis_index, composite, psum};
+use ramie::typing::Mapped;
 use ramie::*;
 
 pub fn cases() -> Vec<Case> {

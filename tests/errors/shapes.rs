@@ -1,6 +1,8 @@
 //! Errors of shapes, axes and matrix products.
 
 use crate::document::{Case, case, f32};
+use ramie::lax::DotDimensionNumbers;
+use ramie::numpy::{PadMode, broadcast_arrays};
 use ramie::*;
 
 pub fn cases() -> Vec<Case> {

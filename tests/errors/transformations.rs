@@ -1,6 +1,7 @@
 //! Errors of gradients and `vmap`.
 
 use crate::document::{Case, case, f32};
+use ramie::numpy::complex;
 use ramie::*;
 
 pub fn cases() -> Vec<Case> {

@@ -1,7 +1,10 @@
 //! Cases worked out by hand, of what JAX's rows leave out: primitives of which
 //! nothing is recorded, element types, and arrays without elements or axes.
 
+use ramie_core::Array;
 use ramie_core::DType::{self, BF16, F16, F32, F64, I32};
+use ramie_core::extend::{Primitive, bind};
+use ramie_core::lax::{DotDimensionNumbers, DotGeneral};
 use ramie_core::prim::cumulative::Cumlogsumexp;
 use ramie_core::prim::elementwise::{
     AddAny, Clamp, Class, ConvertElementType, LogAddExp, Polygamma, StopGradient,
@@ -12,7 +15,6 @@ use ramie_core::prim::index::{
 use ramie_core::prim::reduce::{ReduceAnd, ReduceOr, ReduceXor};
 use ramie_core::prim::shape::{BitcastConvertType, ReducePrecision, Reshape, Split};
 use ramie_core::prim::sort::TopK;
-use ramie_core::{Array, DotDimensionNumbers, DotGeneral, Primitive, bind};
 use ramie_testing::apply::{Operation, of};
 use ramie_testing::case::Case;
 use ramie_testing::golden::Derivative;

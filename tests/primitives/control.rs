@@ -1,9 +1,9 @@
 //! Cases of control flow: `cond`, `while` and `scan` over bodies of several
 //! kinds, on every element type.
 
-use ramie_core::{
-    Array, DType, ScanOptions, cond, fori_loop, map, scan, scan_with, switch, while_loop,
-};
+use ramie_core::lax::{cond, fori_loop, map, scan, scan_with, switch, while_loop};
+use ramie_core::options::ScanOptions;
+use ramie_core::{Array, DType};
 use ramie_testing::case::Case;
 use ramie_testing::numbers::Draw;
 use ramie_testing::plan::Batches;

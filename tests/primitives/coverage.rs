@@ -85,8 +85,9 @@ pub type Applied = (Arc<dyn Primitive>, Vec<Aval>);
 pub fn applied(case: &Case) -> Vec<Applied> {
     let program = make_jaxpr(|xs: Vec<Array>| (case.apply)(&xs))(case.inputs.clone());
     let jaxpr = program.jaxpr;
-    let operands =
-        |eqn: &ramie_core::Eqn| -> Vec<Aval> { eqn.inputs.iter().map(|a| jaxpr.aval(a)).collect() };
+    let operands = |eqn: &ramie_core::extend::Eqn| -> Vec<Aval> {
+        eqn.inputs.iter().map(|a| jaxpr.aval(a)).collect()
+    };
     let eqns = jaxpr.eqns.iter();
     eqns.map(|e| (e.primitive.clone(), operands(e))).collect()
 }

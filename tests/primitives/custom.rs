@@ -1,11 +1,13 @@
 //! Cases of functions with derivatives or batches of their own, and of
 //! rematerialization.
 
+use ramie_core::extend::bind;
 use ramie_core::prim::Primitive;
 use ramie_core::prim::remat::{Name, OptimizationBarrier};
+use ramie_core::typing::Mapped;
 use ramie_core::{
-    Array, CheckpointPolicy, DType, Mapped, bind, checkpoint, checkpoint_with, custom_jvp,
-    custom_vjp, custom_vmap, vjp,
+    Array, CheckpointPolicy, DType, checkpoint, checkpoint_with, custom_jvp, custom_vjp,
+    custom_vmap, vjp,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::case::Case;

@@ -1,11 +1,12 @@
 //! Cases of primitives that are programs: those of random numbers, against the
 //! published vectors of their hash, and `jit`.
 
+use ramie_core::extend::bind;
 use ramie_core::prim::Primitive;
 use ramie_core::prim::random::{
     KeyLayout, RandomBits, RandomFoldIn, RandomSeed, RandomSplit, Threefry2x32,
 };
-use ramie_core::{Array, DType, bind, jit};
+use ramie_core::{Array, DType, jit};
 use ramie_testing::apply::of;
 use ramie_testing::case::Case;
 use ramie_testing::numbers::Draw;

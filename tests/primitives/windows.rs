@@ -2,9 +2,11 @@
 //! start with that differ between examples, choices by programs, truth values,
 //! arrays without elements or axes.
 
+use ramie_core::Array;
 use ramie_core::DType::{self, F64, I32};
+use ramie_core::lax::{reduce, reduce_window, select_and_scatter};
+use ramie_core::options::Window;
 use ramie_core::prim::window::{Select, SelectAndGatherAdd, SelectAndScatterAdd, SlidingWindow};
-use ramie_core::{Array, Window, reduce, reduce_window, select_and_scatter};
 use ramie_testing::apply::{Operation, of};
 use ramie_testing::case::Case;
 use ramie_testing::numbers::Draw;

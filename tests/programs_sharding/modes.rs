@@ -2,6 +2,9 @@
 //! compiled, and profiles of it.
 
 use crate::{assert_equal, mesh, on, whole};
+use ramie::lax::pmean;
+use ramie::options::{JitOptions, Reduction};
+use ramie::sharding::{AxisType, make_mesh_with, with_sharding_constraint};
 use ramie::*;
 use ramie_testing::is_linked;
 

@@ -7,6 +7,8 @@ use crate::matmul::{
 };
 use crate::traffic::{Traffic, traffic};
 use crate::{assert_equal, mesh, on, whole};
+use ramie::options::{JitOptions, ShardMapOptions};
+use ramie::sharding::{AxisType, make_mesh_with};
 use ramie::*;
 
 /// The operands over a mesh (2, 4), and a function of their parts.

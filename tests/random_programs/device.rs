@@ -4,10 +4,11 @@ use super::host::Tensor;
 use super::program::{
     Binary, Compare, Cumulative, Inner, Kind, Op, Program, Reduction, Type, Unary,
 };
-use ramie::{
-    Array, DType, DotDimensionNumbers, GatherScatterMode, ScanOptions, concatenate, cond,
-    custom_jvp, fori_loop, jit, jvp, lax_sort, scan_with, switch, where_, while_loop,
+use ramie::lax::{
+    DotDimensionNumbers, GatherScatterMode, cond, fori_loop, scan_with, sort, switch, while_loop,
 };
+use ramie::options::ScanOptions;
+use ramie::{Array, DType, concatenate, custom_jvp, jit, jvp, where_};
 
 /// The array of a tensor.
 pub fn array(tensor: &Tensor, kind: Kind) -> Array {
@@ -178,7 +179,7 @@ fn apply(op: &Op, ty: &Type, values: &[Array]) -> Array {
         Op::SortBy(keys, x, axis) if keys == x => v(x).sort(*axis as isize),
         Op::SortBy(keys, x, axis) => {
             let operands = [v(keys).clone(), v(x).clone()];
-            lax_sort(&operands, *axis as isize, 1).swap_remove(1)
+            sort(&operands, *axis as isize, 1).swap_remove(1)
         }
         Op::Inner(inner, args) => {
             let args: Vec<Array> = args.iter().map(|a| v(a).clone()).collect();

@@ -529,6 +529,6 @@ impl Draft<'_> {
 
 /// The shape that two broadcast to, if it is not too large.
 fn broadcast(a: &[usize], b: &[usize]) -> Option<Vec<usize>> {
-    let shape = ramie::broadcast_shapes(&[a, b])?;
+    let shape = ramie::numpy::broadcast_shapes(&[a, b])?;
     (shape.iter().product::<usize>() <= LARGEST && shape.len() <= 3).then(|| shape.to_vec())
 }

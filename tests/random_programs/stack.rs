@@ -5,9 +5,9 @@ use super::host::Tensor;
 use super::number::Number;
 use super::program::{Kind, Program, Type};
 use super::rng::Rng;
-use ramie::{
-    Array, DType, MapAxes, cond, fori_loop, grad, jit, jvp, linearize, remat, scan, vjp, vmap_with,
-};
+use ramie::lax::{cond, fori_loop, scan};
+use ramie::typing::MapAxes;
+use ramie::{Array, DType, grad, jit, jvp, linearize, remat, vjp, vmap_with};
 use std::sync::Arc;
 
 /// A transformation of a function of several arrays that returns one.
@@ -257,7 +257,7 @@ pub fn on_arrays(program: &Program, stack: &[Transform]) -> Function {
         Transform::Map(_) => Arc::new(move |mut xs| {
             let rest = xs.split_off(1);
             let one = |x: Array| f(std::iter::once(x).chain(rest.iter().cloned()).collect());
-            ramie::map(one, xs.remove(0))
+            ramie::lax::map(one, xs.remove(0))
         }),
         Transform::Grad { by_vjp } => Arc::new(move |mut xs| {
             let rest = xs.split_off(1);

@@ -3,7 +3,8 @@
 
 use super::rng::Rng;
 use super::typed::{Op, Step, Typed, TypedProgram};
-use ramie::{DType, finfo, iinfo};
+use ramie::DType;
+use ramie::dtypes::{finfo, iinfo};
 
 /// An element: an integer or a boolean, or the parts of a real or complex number
 /// and a bound of the difference to what the device computes.

@@ -6,7 +6,9 @@
 use super::rng::Rng;
 use super::typed::{Op, TypedProgram};
 use super::typed_host::{self, Element};
-use ramie::{Array, DType, Reduction, Scalar, jit, stack, vmap, where_};
+use ramie::dtypes::Scalar;
+use ramie::options::Reduction;
+use ramie::{Array, DType, jit, stack, vmap, where_};
 use std::sync::Arc;
 
 /// Examples of a batch.

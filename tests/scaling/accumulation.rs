@@ -3,6 +3,8 @@
 use crate::model::{Trainer, shardings};
 use crate::{SIZES, STEPS, assert_close, batch, losses_on_one_device, mesh};
 use ramie::nn::accumulate;
+use ramie::options::JitOptions;
+use ramie::sharding::{LogicalAxisRules, set_logical_axis_rules};
 use ramie::*;
 
 /// One step on `i32[parts, batch, length + 1]`; activations need the memory of one part.

@@ -1,6 +1,11 @@
 //! Names of dimensions, and rules.
 
 use crate::mesh;
+use ramie::options::ShardMapOptions;
+use ramie::sharding::{
+    LogicalAxisRules, SpecEntry, logical_to_mesh, set_logical_axis_rules, with_logical_axis_rules,
+    with_logical_constraint,
+};
 use ramie::*;
 
 #[test]

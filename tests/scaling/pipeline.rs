@@ -2,6 +2,7 @@
 //! next.
 
 use crate::{STEPS, assert_close, mesh};
+use ramie::lax::{axis_index, axis_size, ppermute, psum, pvary, scan};
 use ramie::optim::{GradientTransformation, OptState, adam, apply_updates};
 use ramie::*;
 

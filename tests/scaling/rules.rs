@@ -2,6 +2,8 @@
 
 use crate::model::{Trainer, dimensions, shardings, train_step};
 use crate::{SIZES, STEPS, assert_close, batch, losses_on_one_device, mesh};
+use ramie::options::JitOptions;
+use ramie::sharding::{LogicalAxisRules, logical_to_mesh, set_logical_axis_rules};
 use ramie::*;
 use ramie_testing::is_linked;
 

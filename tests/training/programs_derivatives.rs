@@ -1,7 +1,9 @@
 //! The reference programs, parts D and F: transformations compose. What needs
 //! several devices is elsewhere.
 
-use ramie::core::*;
+use ramie::lax::{psum, pvary};
+use ramie::options::VmapOptions;
+use ramie::*;
 use std::collections::BTreeMap;
 
 /// Parameters by name, as in the program that is followed.

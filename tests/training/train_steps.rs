@@ -5,7 +5,8 @@ use ramie::data::{DataLoader, Placement, Resumable, synthetic};
 use ramie::nn::{BatchNorm, Dropout};
 use ramie::optim::{adamw, sigmoid_binary_cross_entropy};
 use ramie::prelude::*;
-use ramie::{StepCount, train_steps};
+use ramie::train_steps;
+use ramie::typing::StepCount;
 
 #[derive(Module)]
 struct Net {

@@ -5,7 +5,8 @@ use crate::size::check_shape;
 use crate::{Error, Result, file, replace};
 use ramie_core::files::gguf::{Header, Tensor, Value};
 use ramie_core::files::{self, Problem};
-use ramie_core::{AlignedBytes, Array, State, Tree};
+use ramie_core::typing::AlignedBytes;
+use ramie_core::{Array, State, Tree};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ use super::object::{Id, Object, Pickle, Rebuilt};
 use super::tensor::Tensor;
 use crate::serialization::StateDict;
 use crate::size::check_shape;
-use ramie_core::Scalar;
+use ramie_core::dtypes::Scalar;
 use ramie_core::files::Problem;
 use std::collections::HashSet;
 

@@ -4,7 +4,8 @@ use super::{PyTreeRestore, PyTreeSave};
 use crate::Result;
 use crate::commit::{ItemReader, Process};
 use crate::items::{RestoreArgs, SaveArgs, Snapshot};
-use ramie_core::{Array, Sharding, State, Tree};
+use ramie_core::sharding::Sharding;
+use ramie_core::{Array, State, Tree};
 use serde_json::Value;
 
 /// Arguments of saving a tree with default options: `orbax.checkpoint.args.StandardSave`. See

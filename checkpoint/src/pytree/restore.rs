@@ -13,8 +13,9 @@ use crate::items::RestoreArgs;
 use crate::nodes::{HostLeaf, HostValues, Leaf, set_host_values};
 use crate::optimizer::OptimizerDifference;
 use crate::{Error, Result, cast};
+use ramie_core::sharding::Sharding;
 use ramie_core::tree::HostValue;
-use ramie_core::{Array, DType, Sharding, State, Tree, device_put, tree};
+use ramie_core::{Array, DType, State, Tree, device_put, tree};
 use std::collections::HashSet;
 
 type Place<'a> = Box<dyn Fn(&str, &[usize]) -> Option<Sharding> + 'a>;

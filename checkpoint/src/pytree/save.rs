@@ -13,9 +13,11 @@ use crate::nodes::Leaf;
 use crate::ocdbt;
 use crate::serialization::StateDict;
 use crate::{Error, Result, zstandard};
+use ramie_core::dtypes::Scalar;
 use ramie_core::random::KeyImpl;
+use ramie_core::sharding::{HostShard, Sharding};
 use ramie_core::tree::HostValue;
-use ramie_core::{Array, DType, HostShard, Scalar, Sharding, State, Tree};
+use ramie_core::{Array, DType, State, Tree};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

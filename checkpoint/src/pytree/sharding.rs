@@ -2,10 +2,8 @@
 
 use super::json::{from_base64, to_base64};
 use crate::{Error, Result};
-use ramie_core::{
-    AbstractMesh, AxisName, AxisType, Device, Mesh, NamedSharding, PartitionSpec, Sharding,
-    SpecEntry, runtime,
-};
+use ramie_core::sharding::{AbstractMesh, AxisName, AxisType, Sharding, SpecEntry};
+use ramie_core::{Device, Mesh, NamedSharding, PartitionSpec, runtime};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

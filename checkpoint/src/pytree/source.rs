@@ -242,7 +242,7 @@ impl Source {
         shardings: &BTreeMap<String, Value>,
         name: &str,
         shape: &[usize],
-    ) -> Option<ramie_core::Sharding> {
+    ) -> Option<ramie_core::sharding::Sharding> {
         let sharding = sharding::of_description(shardings.get(name)?, devices())?;
         sharding
             .addressable_parts(shape)

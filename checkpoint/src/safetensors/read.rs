@@ -7,7 +7,8 @@ use crate::size::check_shape;
 use crate::{Error, Result, file, replace};
 use ramie_core::files::Problem;
 use ramie_core::files::safetensors::{Header, Tensor};
-use ramie_core::{AlignedBytes, Array, State, Tree, files};
+use ramie_core::typing::AlignedBytes;
+use ramie_core::{Array, State, Tree, files};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 

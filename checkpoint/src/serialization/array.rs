@@ -1,6 +1,7 @@
 //! Arrays in the msgpack format: shape, NumPy's name of the dtype, and the bytes of the elements.
 
-use ramie_core::{AlignedBytes, Array, Aval, DType};
+use ramie_core::typing::AlignedBytes;
+use ramie_core::{Array, Aval, DType};
 
 /// Codes of the format's extension types.
 pub mod code {

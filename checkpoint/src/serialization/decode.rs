@@ -8,7 +8,7 @@ use super::StateDict;
 use super::array::{CHUNKED, Encoded, MAX_AXES, Stored, code, dtype};
 use crate::size::check_shape;
 use crate::{Error, Result};
-use ramie_core::Scalar;
+use ramie_core::dtypes::Scalar;
 use rmp::Marker;
 use std::borrow::Cow;
 use std::collections::HashSet;

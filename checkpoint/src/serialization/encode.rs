@@ -3,7 +3,8 @@
 use super::StateDict;
 use super::array::{CHUNKED, MAX_CHUNK_SIZE, clear_signs, code};
 use crate::{Error, Result};
-use ramie_core::{Array, Scalar};
+use ramie_core::Array;
+use ramie_core::dtypes::Scalar;
 use rmp::encode::{
     write_array_len, write_bin, write_bin_len, write_bool, write_ext_meta, write_f64,
     write_map_len, write_nil, write_sint, write_str, write_uint,

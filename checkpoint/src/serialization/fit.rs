@@ -5,8 +5,9 @@ use super::array::Stored;
 use crate::nodes::{HostLeaf, HostValues, Node, number_of, set_host_values};
 use crate::pytree::number;
 use crate::{Error, Result, cast};
+use ramie_core::dtypes::Scalar;
 use ramie_core::tree::HostValue;
-use ramie_core::{Array, Aval, Scalar, State, Tree, tree};
+use ramie_core::{Array, Aval, State, Tree, tree};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 
@@ -24,7 +25,8 @@ use std::fmt::Display;
 ///
 /// ```
 /// use ramie_checkpoint::serialization::{StateDict, from_state_dict};
-/// use ramie_core::{Array, Scalar};
+/// use ramie_core::dtypes::Scalar;
+/// use ramie_core::Array;
 /// let dict = StateDict::Dict(vec![("0".into(), StateDict::Number(Scalar::Int(7)))]);
 /// let mut tree = (Array::from(0.0f32),);
 /// from_state_dict(&mut tree, &dict).unwrap();

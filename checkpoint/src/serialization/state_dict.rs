@@ -3,7 +3,8 @@
 use super::array::Stored;
 use super::encode;
 use crate::{Error, Result};
-use ramie_core::{Array, Scalar, State};
+use ramie_core::dtypes::Scalar;
+use ramie_core::{Array, State};
 use std::collections::HashSet;
 
 /// A tree without its types, as in Flax: nested dictionaries down to arrays.

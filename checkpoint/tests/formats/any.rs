@@ -10,8 +10,9 @@ use ramie_checkpoint::manager::{
 };
 use ramie_checkpoint::pytree::{ArraySave, PyTreeSave, StandardSave};
 use ramie_checkpoint::serialization::StateDict;
+use ramie_core::dtypes::Scalar;
 use ramie_core::random::{self, KeyImpl};
-use ramie_core::{Array, DType, Scalar, State};
+use ramie_core::{Array, DType, State};
 use serde_json::json;
 use std::path::Path;
 

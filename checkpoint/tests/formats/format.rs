@@ -181,7 +181,10 @@ fn parts_that_a_format_lacks_are_left_out() {
     let folder = folder();
     let dict = StateDict::Dict(vec![
         ("w".into(), StateDict::Array(Array::from([1.0f32]))),
-        ("step".into(), StateDict::Number(ramie_core::Scalar::Int(7))),
+        (
+            "step".into(),
+            StateDict::Number(ramie_core::dtypes::Scalar::Int(7)),
+        ),
         ("note".into(), StateDict::Str("a text".into())),
         ("raw".into(), StateDict::Bytes(vec![1, 2])),
     ]);

@@ -10,7 +10,8 @@ use ramie_checkpoint::serialization::{
     self, StateDict, from_bytes, from_state_dict, msgpack_restore, msgpack_serialize, to_bytes,
     to_state_dict,
 };
-use ramie_core::{Array, DType, Scalar, State};
+use ramie_core::dtypes::Scalar;
+use ramie_core::{Array, DType, State};
 use ramie_testing::golden::{bytes, path as golden};
 use std::collections::BTreeMap;
 use std::process::Command;

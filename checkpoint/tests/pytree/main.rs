@@ -12,6 +12,7 @@ use half::bf16;
 use ramie_checkpoint::commit::{ItemReader, restore_item, save_item};
 use ramie_checkpoint::items::RestoreArgs;
 use ramie_checkpoint::pytree::*;
+use ramie_core::sharding::Sharding;
 use ramie_core::tree;
 use ramie_core::*;
 use ramie_derive::Tree;

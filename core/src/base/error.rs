@@ -110,7 +110,7 @@ impl FailureKind {
 /// An error in a primitive's operands, reported by its shape rule. [`bind`] adds the operation
 /// and the operands, and panics at the caller's line.
 ///
-/// [`bind`]: crate::bind
+/// [`bind`]: crate::extend::bind
 #[derive(Clone, Debug)]
 pub struct ShapeError {
     message: String,

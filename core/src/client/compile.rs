@@ -2,8 +2,9 @@
 
 use super::{cache, runtime};
 use crate::base::events;
+use crate::extend::Jaxpr;
 use crate::program::lower::{ArgumentAttribute, Module, Partition, order};
-use crate::{Aval, Error, Jaxpr, Result};
+use crate::{Aval, Error, Result};
 use ramie_pjrt::{BufferType, Callback, CompileOptions, Device, Executable, OptionOverride};
 use ramie_plugins::Platform;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -138,7 +138,9 @@ fn first_holders(sharding: Sharding, shape: &[usize]) -> HashMap<Vec<Range<usize
 /// each distinct shard.
 ///
 /// ```no_run
-/// use ramie_core::{AlignedBytes, DType, NamedSharding, P, make_array_from_parts, make_mesh};
+/// use ramie_core::sharding::make_array_from_parts;
+/// use ramie_core::typing::AlignedBytes;
+/// use ramie_core::{make_mesh, DType, NamedSharding, P};
 /// let sharding = NamedSharding::new(make_mesh(&[8], &["x"])?, P!["x"]);
 /// let x = make_array_from_parts(&[1024], DType::F32, sharding, |index| {
 ///     Ok(AlignedBytes::zeroed(index[0].len() * 4))

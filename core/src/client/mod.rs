@@ -14,8 +14,10 @@ pub(crate) mod shards;
 
 use crate::base::lock::lock;
 use crate::base::scoped;
+use crate::dtypes::Literal;
 use crate::program::array::DeviceArray;
-use crate::{Array, Aval, Error, Literal, Result, Sharding};
+use crate::sharding::Sharding;
+use crate::{Array, Aval, Error, Result};
 use fingerprint::Surroundings;
 use ramie_pjrt::{
     AlignedBytes, Buffer, Callback, Client, ClientOptions, Device, HostData, Plugin,
@@ -83,7 +85,8 @@ thread_local! { static DEFAULT: Cell<Option<Device>> = const { Cell::new(None) }
 /// Returns an error if the client already exists with other options.
 ///
 /// ```no_run
-/// use ramie_core::{RuntimeOptions, configure};
+/// use ramie_core::options::RuntimeOptions;
+/// use ramie_core::configure;
 /// configure(RuntimeOptions { cpu_devices: Some(8), ..Default::default() })?;
 /// # Ok::<(), ramie_core::Error>(())
 /// ```

@@ -2,10 +2,11 @@
 //! execution.
 
 use super::{Origin, Program, compile_or_load, ordered};
+use crate::extend::Jaxpr;
 use crate::program::array::{DeviceArray, Repr};
 use crate::program::lower::{ArgumentAttribute, Partition};
 use crate::types::sharding::{AbstractMesh, Context, Mesh, NamedSharding, PartitionSpec, Sharding};
-use crate::{Array, Aval, Error, Jaxpr, Result};
+use crate::{Array, Aval, Error, Result};
 use ramie_formats::tile_sharding::TileSharding;
 use ramie_pjrt::{Buffer, Device, Executable, OptionOverride};
 use smallvec::SmallVec;
@@ -182,8 +183,10 @@ pub(crate) fn partition(
 ) -> Partition {
     let outs = jaxpr.out_avals();
     // If all axes are explicit, a value whose type has no sharding is replicated.
-    let explicit = mesh.abstract_mesh().has(crate::AxisType::Explicit)
-        && !mesh.abstract_mesh().has(crate::AxisType::Auto);
+    let explicit = mesh
+        .abstract_mesh()
+        .has(crate::sharding::AxisType::Explicit)
+        && !mesh.abstract_mesh().has(crate::sharding::AxisType::Auto);
     let outs = outs
         .iter()
         .enumerate()

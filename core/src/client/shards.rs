@@ -112,7 +112,8 @@ impl Array {
 /// this process, once for each distinct shard (`jax.make_array_from_callback`).
 ///
 /// ```no_run
-/// use ramie_core::{NamedSharding, P, make_array_from_callback, make_mesh};
+/// use ramie_core::sharding::make_array_from_callback;
+/// use ramie_core::{make_mesh, NamedSharding, P};
 /// let sharding = NamedSharding::new(make_mesh(&[8], &["x"])?, P!["x"]);
 /// let x = make_array_from_callback(&[1024], sharding, |index| {
 ///     index[0].clone().map(|i| i as f32).collect::<Vec<f32>>()
@@ -144,7 +145,8 @@ pub fn make_array_from_callback<T: Element>(
 /// elements.
 ///
 /// ```no_run
-/// use ramie_core::{NamedSharding, P, make_array_from_process_local_data, make_mesh};
+/// use ramie_core::sharding::make_array_from_process_local_data;
+/// use ramie_core::{make_mesh, NamedSharding, P};
 /// // Each process reads its own part of a batch of 1024 examples.
 /// let sharding = NamedSharding::new(make_mesh(&[8], &["data"])?, P!["data"]);
 /// let mine: Vec<f32> = vec![0.0; 1024 * 784];

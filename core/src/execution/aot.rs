@@ -4,7 +4,7 @@
 //! thus be checked for a [`Target`] in advance: whether it compiles, whether it fits into memory,
 //! how many FLOPs it needs, and what its devices communicate.
 //!
-//! [`Lowered::compile_for`](crate::Lowered::compile_for) compiles a function of this process,
+//! [`Lowered::compile_for`](crate::stages::Lowered::compile_for) compiles a function of this process,
 //! [`Exported::compile_for`](crate::services::export::Exported::compile_for) compiles a function from a
 //! file, and [`compile_module`] compiles a StableHLO module.
 

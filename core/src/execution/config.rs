@@ -1,15 +1,20 @@
 //! Settings of the process that can be read and changed while it runs (`jax.config`).
 
-use crate::Precision;
 use crate::execution::{jit, numerics};
+use crate::lax::Precision;
 use crate::prim::dot;
+
+pub use crate::execution::jit::log_compiles;
+pub use crate::execution::numerics::{debug_infs, debug_nans};
+pub use crate::prim::dot::default_matmul_precision;
+pub use crate::program::disable::disable_jit;
 
 /// The settings. Environment variables set their first values.
 ///
 /// Options that are fixed when the client is created are in
-/// [`RuntimeOptions`](crate::RuntimeOptions). Settings that hold for a scope are functions that
-/// take a closure: [`default_matmul_precision`](crate::default_matmul_precision),
-/// [`disable_jit`](crate::disable_jit),
+/// [`RuntimeOptions`](crate::options::RuntimeOptions). Settings that hold for a scope are functions that
+/// take a closure: [`default_matmul_precision`](crate::config::default_matmul_precision),
+/// [`disable_jit`](crate::config::disable_jit),
 /// [`with_default_device`](crate::with_default_device).
 ///
 /// JAX's `jax_enable_x64` has no counterpart: 64-bit types are always enabled, and a program uses
@@ -43,7 +48,8 @@ pub fn read() -> Config {
 /// next operation.
 ///
 /// ```no_run
-/// use ramie_core::{Precision, config};
+/// use ramie_core::lax::Precision;
+/// use ramie_core::config;
 /// config::update(|c| c.default_matmul_precision = Some(Precision::HIGHEST));
 /// assert_eq!(config::read().default_matmul_precision, Some(Precision::HIGHEST));
 /// ```

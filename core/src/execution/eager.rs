@@ -7,15 +7,18 @@ use crate::base::program_cache::{ProgramCache, Slot};
 use crate::client::put;
 use crate::client::sharded::{self, Site, SiteFinder};
 use crate::client::{self, Program};
+use crate::dtypes::Literal;
 use crate::execution::{fill, numerics};
+use crate::extend::Outputs;
 use crate::prim::fused;
 use crate::prim::{self, Primitive};
 use crate::program::array::{DeviceArray, Repr};
 use crate::program::backend::{Backend, Failure, HostElements, Registration};
 use crate::program::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::program::lower::Partition;
+use crate::sharding::Sharding;
 use crate::types::sharding::{Mesh, NamedSharding};
-use crate::{Array, Aval, Error, Literal, Outputs, Platform, Sharding};
+use crate::{Array, Aval, Error, Platform};
 use ramie_pjrt::{Buffer, Device, Executable};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -319,11 +322,11 @@ impl Backend for Eager {
 }
 
 /// Removes all compiled programs of this process (`jax.clear_caches`): those of operations
-/// outside `jit`, and those of every jitted function. [`clear_cache`](crate::Jitted::clear_cache)
+/// outside `jit`, and those of every jitted function. [`clear_cache`](crate::stages::Jitted::clear_cache)
 /// removes the programs of one function only. Programs in the persistent cache are kept.
 ///
 /// Otherwise the process caches the most recently used programs: 256 for each jitted function
-/// ([`JitOptions::cache_limit`](crate::JitOptions::cache_limit)), and 4096 of operations outside
+/// ([`JitOptions::cache_limit`](crate::options::JitOptions::cache_limit)), and 4096 of operations outside
 /// `jit`.
 pub fn clear_caches() {
     ON_DEVICES.clear();

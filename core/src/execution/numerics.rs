@@ -65,7 +65,8 @@ fn look_for(kind: u8, on: bool) {
 /// memory.
 ///
 /// ```no_run
-/// use ramie_core::{Array, debug_nans, jit};
+/// use ramie_core::config::debug_nans;
+/// use ramie_core::{jit, Array};
 /// debug_nans(true);
 /// let f = jit(|x: Array| (&x - 1.0).log() * 2.0);
 /// f(Array::from(0.0f32)); // log: the result f32[] has NaN … at src/main.rs:3:32

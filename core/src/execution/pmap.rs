@@ -1,19 +1,23 @@
 //! `pmap`: runs a function on several devices, each for one example.
 
 use crate::base::location::{self, Caller, fail};
+use crate::extend::Jaxpr;
 use crate::prim::sharding::ShardMap;
 use crate::program::{trace, tree};
+use crate::sharding::AxisName;
 use crate::transform::map_axes::MapAxes;
 use crate::transform::vmap::batch_axes;
 use crate::transform::{ArgTuple, Function};
 use crate::types::sharding::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
-use crate::{Array, AxisName, Device, Jaxpr, Tree, jit};
+use crate::{Array, Device, Tree, jit};
 use std::sync::Arc;
 
 /// Options of [`pmap_with`].
 ///
 /// ```no_run
-/// use ramie_core::{Array, PmapOptions, devices, pmap_with, psum};
+/// use ramie_core::lax::psum;
+/// use ramie_core::options::PmapOptions;
+/// use ramie_core::{devices, pmap_with, Array};
 /// let share = |x: Array| &x / psum(&x, "i");
 /// let options = PmapOptions {
 ///     axis_name: Some("i".into()),

@@ -4,7 +4,8 @@
 //! by a kernel, a function of the distance between the centers of the pixels. With antialiasing,
 //! the kernel is widened when the image is downsampled.
 
-use crate::{Array, DType, DotDimensionNumbers, IntoArray, Precision, where_};
+use crate::lax::{DotDimensionNumbers, Precision};
+use crate::{Array, DType, IntoArray, where_};
 
 /// Interpolation methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,12 +1,13 @@
 //! `add_any`: the sum of tangents or cotangents.
 
+use crate::extend::ShardingRule;
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::primitive::{Avals, Facts, Primitive, batched};
 use crate::program::rules::{BatchAxis, Batched, Differentiation, in_front};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, ShapeError, ShardingRule};
+use crate::{Array, Aval, ShapeError};
 
 /// Adds two tangents or cotangents of the same type (JAX's `add_any`).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -2,10 +2,11 @@
 
 use super::{add_any, resharded};
 use crate::base::location::{self, in_user_code};
+use crate::dtypes::Literal;
 use crate::program::jaxpr::{Atom, ClosedJaxpr, Eqn, Jaxpr};
 use crate::program::rules::{Differentiation, Operand};
 use crate::program::trace::{OpenTrace, at_equation, trace_to_jaxpr};
-use crate::{Array, Aval, Literal};
+use crate::{Array, Aval};
 use smallvec::SmallVec;
 
 /// Returns the cotangents of a linear program's inputs, given those of its outputs; `None` is

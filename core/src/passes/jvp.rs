@@ -1,13 +1,14 @@
 //! Forward mode, which evaluates a jaxpr on primals and tangents together, and linearization,
 //! which also records the tangent program separately.
 
+use crate::Array;
 use crate::base::location::{self, in_user_code};
+use crate::extend::Outputs;
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::{avals, some_where};
 use crate::program::primitive::Primitive;
 use crate::program::rules::Differentiation;
 use crate::program::trace::{self, OpenTrace, bind_arc, trace_to_jaxpr};
-use crate::{Array, Outputs};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

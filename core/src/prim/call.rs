@@ -93,7 +93,7 @@ impl Primitive for Call {
         let outs = Call::apply_donating(&self.name, program, args, &self.donated_invars);
         (outs.into(), out_axes.into())
     }
-    fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<crate::Outputs>> {
+    fn evaluate(&self, args: &[&Array]) -> Option<crate::Result<crate::extend::Outputs>> {
         jit_is_disabled().then(|| nested::evaluate(&self.jaxpr, args))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {

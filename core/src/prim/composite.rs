@@ -2,11 +2,12 @@
 
 use super::nested;
 use super::{Avals, BatchAxis, Batched, Differentiation, Facts, Nested, Param, Primitive};
+use crate::extend::{Jaxpr, Outputs};
 use crate::passes::batch_eval;
 use crate::prim::Jaxprs;
 use crate::program::disable::jit_is_disabled;
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, Jaxpr, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Result, ShapeError};
 use std::fmt;
 use std::sync::Arc;
 

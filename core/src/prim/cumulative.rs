@@ -1,12 +1,15 @@
 //! Cumulative reductions: `cumsum` and related operations.
 
 use super::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one};
+use crate::dtypes::Scalar;
+use crate::extend::ShardingRule;
 use crate::passes::jvp_of;
 use crate::prim::reduce::{highest, lowest};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Region, Value, dims_array, padding_attribute};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 
 /// An entry of the table of cumulative reductions, for tests and documentation.
 pub struct CumulativeRow {
@@ -194,7 +197,8 @@ fn log_add_exp(ctx: &mut Lowering<'_>, dtype: DType) -> Region {
 /// `combine` takes and returns one array for each.
 ///
 /// ```no_run
-/// use ramie_core::{Array, associative_scan};
+/// use ramie_core::lax::associative_scan;
+/// use ramie_core::Array;
 /// let x = Array::from([1.0f32, 2.0, 3.0]);
 /// let sums = associative_scan(|a, b| vec![&a[0] + &b[0]], &[x], false, 0);
 /// assert_eq!(sums[0].to_vec::<f32>(), [1.0, 3.0, 6.0]);

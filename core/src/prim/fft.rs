@@ -1,6 +1,7 @@
 //! `fft`: discrete Fourier transforms over the last axes.
 
 use crate::base::error;
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
     one,
@@ -8,7 +9,8 @@ use crate::prim::{
 use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError, concatenate};
 
 /// The kind of an [`Fft`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

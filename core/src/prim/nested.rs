@@ -1,11 +1,12 @@
 //! Helpers for operations that contain programs: the batched, tangent and transposed programs.
 
 use super::{Avals, BatchAxis, Operand, Tangents, move_batch_axis};
+use crate::extend::Outputs;
 use crate::passes::{batch_eval, jvp_eval, linearize_eval, transpose_call};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::{avals, given, some_where};
 use crate::program::trace::trace_to_jaxpr;
-use crate::{Array, Aval, Outputs, ShapeError};
+use crate::{Array, Aval, ShapeError};
 use std::fmt::Display;
 use std::sync::Arc;
 

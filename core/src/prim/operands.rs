@@ -1,8 +1,10 @@
 //! Promotion of operands to a common dtype and shape. The lattice is in `types/promotion.rs`.
 
 use crate::base::{error, location};
+use crate::dtypes::Literal;
 use crate::program::class::not_broadcastable;
-use crate::{Array, DType, Dims, Literal};
+use crate::typing::Dims;
+use crate::{Array, DType};
 use std::borrow::Borrow;
 
 /// Promotes both operands to a common dtype, and to a common rank unless one of them is 0-d.
@@ -14,7 +16,7 @@ pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
     if a.ndim() == b.ndim() || a.ndim() == 0 || b.ndim() == 0 {
         return (a, b);
     }
-    if crate::broadcast_shapes(&[a.shape(), b.shape()]).is_none() {
+    if crate::numpy::broadcast_shapes(&[a.shape(), b.shape()]).is_none() {
         refuse_shapes(operation, &[&a, &b]);
     }
     let rank = a.ndim().max(b.ndim());
@@ -47,7 +49,7 @@ pub(crate) fn lead(x: &Array, rank: usize) -> Array {
 #[track_caller]
 pub(crate) fn common_shape(operation: &str, arrays: &[&Array]) -> Dims {
     let shapes: Vec<&[usize]> = arrays.iter().map(|a| a.shape()).collect();
-    match crate::broadcast_shapes(&shapes) {
+    match crate::numpy::broadcast_shapes(&shapes) {
         Some(shape) => shape,
         None => refuse_shapes(operation, arrays),
     }

@@ -1,10 +1,13 @@
 //! The evaluator of operations on arrays that have elements. Programs do not know it: the code
 //! that runs them registers it.
 
+use crate::dtypes::Literal;
+use crate::extend::Outputs;
 use crate::program::array::DeviceArray;
 use crate::program::primitive::Primitive;
+use crate::sharding::Sharding;
 use crate::types::sharding::NamedSharding;
-use crate::{Array, Aval, Error, Literal, Outputs, Platform, Result, ShapeError, Sharding};
+use crate::{Array, Aval, Error, Platform, Result, ShapeError};
 use ramie_pjrt::HostData;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
@@ -35,7 +38,7 @@ pub(crate) enum HostElements<'a> {
 
 /// Stores arrays and computes with them.
 pub(crate) trait Backend: Send + Sync {
-    /// Runs a primitive: the last step of [`bind`](crate::bind), which `caller` calls.
+    /// Runs a primitive: the last step of [`bind`](crate::extend::bind), which `caller` calls.
     fn run(
         &self,
         primitive: &dyn Primitive,

@@ -3,7 +3,8 @@
 use super::checks::Errors;
 use crate::base::error::TAKE_A_PART;
 use crate::program::primitive::{Avals, one};
-use crate::{Aval, DType, Dims, ShapeError};
+use crate::typing::Dims;
+use crate::{Aval, DType, ShapeError};
 
 /// The dtypes that an elementwise operator supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

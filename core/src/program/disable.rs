@@ -10,7 +10,8 @@ thread_local! { static DISABLED: Cell<bool> = const { Cell::new(false) }; }
 /// Control flow runs with concrete values, too.
 ///
 /// ```no_run
-/// use ramie_core::{Array, disable_jit, jit};
+/// use ramie_core::config::disable_jit;
+/// use ramie_core::{jit, Array};
 /// let f = jit(|x: Array| {
 ///     let y = x.sin();
 /// println!("{}", y.to_vec::<f32>()[0]); // would panic inside `jit`

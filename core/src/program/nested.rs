@@ -3,7 +3,8 @@
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::avals;
 use crate::program::trace::trace_to_jaxpr;
-use crate::{Array, Aval, AxisName};
+use crate::sharding::AxisName;
+use crate::{Array, Aval};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -3,9 +3,11 @@
 
 use super::nested::{Jaxprs, Nested};
 use super::rules::{BatchAxis, Batched, Differentiation};
+use crate::extend::{Outputs, ShardingRule};
 use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, AxisName, Mesh, OutSharding, Outputs, ShapeError, ShardingRule};
+use crate::sharding::{AxisName, OutSharding};
+use crate::{Array, Aval, Mesh, ShapeError};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt::Debug;
@@ -228,14 +230,14 @@ pub enum Param {
     /// A string.
     Text(String),
     /// A nested program.
-    Jaxpr(Arc<crate::Jaxpr>),
+    Jaxpr(Arc<crate::extend::Jaxpr>),
     /// Several nested programs, such as the branches of a `cond`.
-    Jaxprs(Vec<Arc<crate::Jaxpr>>),
+    Jaxprs(Vec<Arc<crate::extend::Jaxpr>>),
 }
 
 impl Param {
     /// Returns the nested programs.
-    pub fn jaxprs(&self) -> &[Arc<crate::Jaxpr>] {
+    pub fn jaxprs(&self) -> &[Arc<crate::extend::Jaxpr>] {
         match self {
             Param::Text(_) => &[],
             Param::Jaxpr(jaxpr) => std::slice::from_ref(jaxpr),

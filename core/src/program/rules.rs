@@ -1,6 +1,8 @@
 //! Types used by rules, and helpers that rules share.
 
-use crate::{Array, Aval, AxisName, OutSharding, Outputs};
+use crate::extend::Outputs;
+use crate::sharding::{AxisName, OutSharding};
+use crate::{Array, Aval};
 use smallvec::SmallVec;
 
 /// The axis that batching adds.

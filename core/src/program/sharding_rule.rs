@@ -2,8 +2,9 @@
 //! shardings.
 
 use crate::program::primitive::{Avals, Primitive};
+use crate::sharding::AxisName;
 use crate::types::sharding::{AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding};
-use crate::{Aval, AxisName, ShapeError};
+use crate::{Aval, ShapeError};
 
 /// Describes how a dimension of an operand relates to the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

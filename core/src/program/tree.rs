@@ -194,7 +194,7 @@ fixed_tree!(
     &'static str,
     crate::DType,
     crate::Aval,
-    crate::LogicalAxisRules
+    crate::sharding::LogicalAxisRules
 );
 
 /// A float as a static value, compared by its bits.

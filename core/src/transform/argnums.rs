@@ -145,8 +145,8 @@ impl<A: HasArgument<0>> Argnums<A> for Holomorphic {
 /// ```
 #[macro_export]
 macro_rules! argnums {
-    ($n:literal) => { $crate::Argnum::<$n> };
-    ($($n:literal),+ $(,)?) => { ($($crate::Argnum::<$n>,)+) };
+    ($n:literal) => { $crate::options::Argnum::<$n> };
+    ($($n:literal),+ $(,)?) => { ($($crate::options::Argnum::<$n>,)+) };
 }
 
 /// Returns a function that computes the gradient of a scalar function with respect to the
@@ -154,7 +154,8 @@ macro_rules! argnums {
 /// for one, a tuple for several.
 ///
 /// ```
-/// use ramie_core::{AllArguments, Array, DType, Holomorphic, argnums, grad_with};
+/// use ramie_core::options::{AllArguments, Holomorphic};
+/// use ramie_core::{argnums, grad_with, Array, DType};
 /// let f = |x: Array, n: usize, y: Array| x * y * n as f32;
 /// let (dx, dy) = grad_with(f, argnums![0, 2])(Array::from(2.0f32), 10, Array::from(3.0f32));
 /// assert_eq!((dx.item::<f32>(), dy.item::<f32>()), (30.0, 20.0));

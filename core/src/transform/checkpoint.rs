@@ -4,6 +4,7 @@
 use super::Function;
 use super::custom::{self, apply};
 use crate::base::location;
+use crate::extend::{Jaxpr, Primitive};
 use crate::passes::linearize_eval;
 use crate::prim::call::Call;
 use crate::prim::remat::{CheckpointPolicy, Name, Remat};
@@ -12,7 +13,7 @@ use crate::program::jaxpr::{Atom, Var};
 use crate::program::trace::trace_to_jaxpr;
 use crate::program::traced::trace_tree;
 use crate::program::tree;
-use crate::{Array, Aval, Jaxpr, Primitive};
+use crate::{Array, Aval};
 use std::fmt;
 use std::panic::Location;
 

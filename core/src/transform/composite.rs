@@ -76,7 +76,9 @@ impl CompositeName {
 /// function.
 ///
 /// ```
-/// use ramie_core::{Array, CompositeName, composite, jit};
+/// use ramie_core::lax::composite;
+/// use ramie_core::typing::CompositeName;
+/// use ramie_core::{jit, Array};
 /// let name = CompositeName::new("my.scaled_sine").version(1).attribute("scale", 2.0f32);
 /// let f = composite(|x: Array| x.sin() * 2.0, name);
 /// let f = jit(move |x: Array| f(x));

@@ -3,10 +3,11 @@
 
 use super::{ArgTuple, Function, Tangents};
 use crate::base::location;
+use crate::extend::Jaxpr;
 use crate::prim::Primitive;
 use crate::program::traced::trace_tree;
 use crate::program::{trace, tree};
-use crate::{Array, Jaxpr, Tree};
+use crate::{Array, Tree};
 use std::panic::Location;
 use std::sync::Arc;
 

@@ -52,7 +52,9 @@ where
 /// `nondiff_argnums`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, FirstOnly, SymbolicZeros, Tangents, custom_jvp_with, where_};
+/// use ramie_core::options::FirstOnly;
+/// use ramie_core::typing::{SymbolicZeros, Tangents};
+/// use ramie_core::{custom_jvp_with, where_, Array};
 /// let masked = custom_jvp_with(
 ///     |x: Array, mask: Array| where_(&mask, &x, 0.0),
 ///     FirstOnly,

@@ -55,7 +55,8 @@ where
 /// `nondiff_argnums`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, FirstOnly, custom_vjp_with};
+/// use ramie_core::options::FirstOnly;
+/// use ramie_core::{custom_vjp_with, Array};
 /// // The gradient is that of the value before rounding to a grid.
 /// let rounded = custom_vjp_with(
 ///     |x: Array, step: Array| (x / &step).floor() * step,

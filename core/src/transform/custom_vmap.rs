@@ -109,7 +109,8 @@ impl From<Vec<bool>> for BatchedResults {
 /// which arrays of it are batched.
 ///
 /// ```
-/// use ramie_core::{Array, Mapped, custom_vmap, vmap_with};
+/// use ramie_core::typing::Mapped;
+/// use ramie_core::{custom_vmap, vmap_with, Array};
 /// // One product of matrices instead of many of a matrix and a vector.
 /// let apply = custom_vmap(
 ///     |w: Array, x: Array| w.matmul(&x),

@@ -233,7 +233,8 @@ pub fn vjp<F: FunctionOnce<M>, M>(
 /// differentiated (`jax.vjp(…, has_aux=True)`).
 ///
 /// ```
-/// use ramie_core::{Array, HasAux, vjp_with};
+/// use ramie_core::options::HasAux;
+/// use ramie_core::{vjp_with, Array};
 /// let f = |x: Array| (x.square(), x + 1.0);
 /// let (y, pull, aux) = vjp_with(f, Array::from(3.0f32), HasAux);
 /// assert_eq!((y.item::<f32>(), aux.item::<f32>()), (9.0, 4.0));

@@ -228,7 +228,9 @@ where
 /// `has_aux`).
 ///
 /// ```
-/// use ramie_core::{Array, HasAux, Holomorphic, complex, jacfwd_with};
+/// use ramie_core::numpy::complex;
+/// use ramie_core::options::{HasAux, Holomorphic};
+/// use ramie_core::{jacfwd_with, Array};
 /// let z = complex(Array::from([1.0f32]), 2.0);
 /// let jacobian = jacfwd_with(|z: Array| z.square(), Holomorphic)(z);
 /// assert_eq!(jacobian.imag().to_vec::<f32>(), [4.0]);

@@ -20,7 +20,8 @@ pub struct MapOptions {
 /// batches.
 ///
 /// ```no_run
-/// use ramie_core::{Array, map};
+/// use ramie_core::lax::map;
+/// use ramie_core::Array;
 /// let x = Array::from([1.0f32, 2.0, 3.0]);
 /// assert_eq!(map(|x: Array| &x * &x, x).to_vec::<f32>(), [1.0, 4.0, 9.0]);
 /// ```
@@ -36,7 +37,9 @@ pub fn map<X: Tree, Y: Tree>(f: impl Fn(X) -> Y, xs: X) -> Y {
 /// Runs [`map`] with options for batching.
 ///
 /// ```no_run
-/// use ramie_core::{Array, MapOptions, map_with};
+/// use ramie_core::lax::map_with;
+/// use ramie_core::options::MapOptions;
+/// use ramie_core::Array;
 /// let options = MapOptions { batch_size: Some(4) };
 /// let y = map_with(|x: Array| x * 2, Array::arange(10), options);
 /// assert_eq!(y.to_vec::<i32>(), [0, 2, 4, 6, 8, 10, 12, 14, 16, 18]);

@@ -1,10 +1,12 @@
 //! The options of `vmap`: batch axes and their names.
 
+use crate::Tree;
 use crate::base::location::{self, Caller};
 use crate::program::specs::Specs;
 use crate::program::tree::{self, PerArray};
+use crate::sharding::AxisName;
 use crate::types::sharding::{PartitionSpec, SpecEntry};
-use crate::{AxisName, AxisNames, Tree};
+use crate::typing::AxisNames;
 
 /// The batch axis of each array; `None` for arrays that are the same for all examples.
 ///
@@ -13,7 +15,8 @@ use crate::{AxisName, AxisNames, Tree};
 /// [`by_path`](PerArray::by_path) selects an axis for each array by its path.
 ///
 /// ```
-/// use ramie_core::{Array, MapAxes, vmap_with};
+/// use ramie_core::typing::MapAxes;
+/// use ramie_core::{vmap_with, Array};
 /// let f = |(scale, x): (Array, Array)| scale * x;
 /// let scale_is_shared = MapAxes::by_path(|path| (path != "0.0").then_some(0));
 /// let out = vmap_with(f, scale_is_shared)((Array::from(2.0f32), Array::from([1.0f32, 3.0])));
@@ -72,7 +75,9 @@ impl From<Option<isize>> for MapAxes {
 /// the arguments and of the results convert into it.
 ///
 /// ```
-/// use ramie_core::{Array, VmapOptions, pmean, vmap_with};
+/// use ramie_core::lax::pmean;
+/// use ramie_core::options::VmapOptions;
+/// use ramie_core::{vmap_with, Array};
 /// let centred = |x: Array| &x - pmean(&x, "examples");
 /// let options = VmapOptions {
 ///     axis_name: Some("examples".into()),
@@ -88,7 +93,7 @@ pub struct VmapOptions {
     /// Position of the batch axis in results. Defaults to the first. `None` asserts that a result
     /// is the same for all examples.
     pub out_axes: MapAxes,
-    /// Name of the mapped axis, for collectives such as [`psum`](crate::psum) in the function.
+    /// Name of the mapped axis, for collectives such as [`psum`](crate::lax::psum) in the function.
     pub axis_name: Option<AxisName>,
     /// Mesh axes along which the examples are sharded, for sharding constraints and for
     /// [`shard_map`](crate::shard_map) in the function.

@@ -1,21 +1,26 @@
 //! `shard_map`: runs a function on each device of a mesh, on the device's shards.
 
 use super::{ArgTuple, Function};
+use crate::Aval;
 use crate::base::location;
 use crate::base::location::fail;
+use crate::extend::Jaxpr;
 use crate::prim::sharding::ShardMap;
 use crate::program::jaxpr::ClosedJaxpr;
 use crate::program::specs::Specs;
 use crate::program::{trace, tree};
+use crate::sharding::AxisName;
 use crate::types::sharding::{Context, Mesh, PartitionSpec, check_spec};
-use crate::{Aval, AxisName, AxisNames, Jaxpr};
+use crate::typing::AxisNames;
 use std::panic::Location;
 use std::sync::Arc;
 
 /// Options of [`shard_map_with`].
 ///
 /// ```no_run
-/// use ramie_core::{Array, P, ShardMapOptions, make_mesh, psum, shard_map_with};
+/// use ramie_core::lax::psum;
+/// use ramie_core::options::ShardMapOptions;
+/// use ramie_core::{make_mesh, shard_map_with, Array, P};
 /// let mesh = make_mesh(&[4, 2], &["x", "y"])?;
 /// // Along `y` the compiler still chooses.
 /// let options = ShardMapOptions {
@@ -57,10 +62,11 @@ impl ShardMapOptions {
 
 /// Returns a function that runs `f` on each device of `mesh`, on the device's shards of the
 /// arguments (`jax.shard_map`). Arrays in `f` are shards of one device, and collectives such as
-/// [`psum`](crate::psum) communicate along the axes of the mesh.
+/// [`psum`](crate::lax::psum) communicate along the axes of the mesh.
 ///
 /// ```no_run
-/// use ramie_core::{Array, P, make_mesh, pmean, shard_map};
+/// use ramie_core::lax::pmean;
+/// use ramie_core::{make_mesh, shard_map, Array, P};
 /// let mesh = make_mesh(&[2, 4], &["x", "y"])?;
 /// let slice_and_average = |x: Array| pmean(&x.slice_in_dim(0, 4, 1, 0), ["x", "y"]);
 /// let f = shard_map(slice_and_average, mesh, P![("x", "y")], P![]);
@@ -137,7 +143,7 @@ fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap 
              one current with `set_mesh(mesh)`",
         )
     };
-    let free = |n: &AxisName| axes.axis_type(*n) != Some(crate::AxisType::Manual);
+    let free = |n: &AxisName| axes.axis_type(*n) != Some(crate::sharding::AxisType::Manual);
     let manual: Vec<AxisName> = match &options.axis_names {
         None => axes.axis_names().iter().copied().filter(free).collect(),
         Some(names) => {

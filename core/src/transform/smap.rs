@@ -1,7 +1,7 @@
 //! `smap`: makes one axis of the current mesh manual, in terms of array axes.
 
 use super::{Function, MapAxes, ShardMapOptions, shard_map_with};
-use crate::AxisName;
+use crate::sharding::AxisName;
 
 /// Returns a function that runs on the devices along one axis of the current mesh, on each
 /// device's shards of the arguments (`jax.smap`): a [`shard_map`](crate::shard_map) that takes
@@ -12,7 +12,9 @@ use crate::AxisName;
 /// them. Other mesh axes are unaffected, so that calls nest, one axis each.
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, make_mesh, psum, smap, with_mesh};
+/// use ramie_core::lax::psum;
+/// use ramie_core::sharding::with_mesh;
+/// use ramie_core::{make_mesh, smap, Array, DType};
 /// let mesh = make_mesh(&[4, 2], &["x", "y"])?;
 /// let rows = |x: Array| psum(&x.sum_over(0), "x");
 /// let x = Array::ones(&[8, 6], DType::F32);

@@ -8,7 +8,8 @@ use crate::{Array, Tree};
 /// zeros in JAX).
 ///
 /// ```
-/// use ramie_core::{Array, Tangents};
+/// use ramie_core::typing::Tangents;
+/// use ramie_core::Array;
 /// let weights = (Array::from([1.0f32, 2.0]), Array::from(3.0f32));
 /// let dots = Tangents::new(&weights, vec![None, Some(Array::from(1.0f32))]);
 /// assert!(dots.get("0").is_none());

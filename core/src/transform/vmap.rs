@@ -8,9 +8,10 @@ use crate::prim::{BatchAxis, example};
 use crate::program::array::Repr;
 use crate::program::traced::trace_tree;
 use crate::program::tree;
+use crate::sharding::AxisName;
 use crate::types::axis;
 use crate::types::sharding::SpecEntry;
-use crate::{Array, AxisName, Tree};
+use crate::{Array, Tree};
 
 /// Returns a function that applies `f` to every example along the first axis of each array of its
 /// arguments, all at once. Results are stacked along their first axis (`jax.vmap`).
@@ -35,7 +36,7 @@ where
 }
 
 /// Same as [`vmap`], with the batch axes of the arguments (`in_axes`; see
-/// [`MapAxes`](crate::MapAxes)), a pair of the axes of the arguments and of the results
+/// [`MapAxes`](crate::typing::MapAxes)), a pair of the axes of the arguments and of the results
 /// (`out_axes`), or all options.
 ///
 /// ```

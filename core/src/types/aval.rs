@@ -1,8 +1,9 @@
 //! Abstract values: the types of arrays.
 
 use crate::base::lock::lock;
+use crate::sharding::AxisName;
 use crate::types::sharding::{AxisSet, Context, PartitionSpec, SpecEntry, TypeSharding};
-use crate::{AxisName, DType, ShapeError};
+use crate::{DType, ShapeError};
 use ramie_pjrt::BufferType;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -412,7 +413,7 @@ impl fmt::Debug for Aval {
 /// incompatible.
 ///
 /// ```
-/// use ramie_core::broadcast_shapes;
+/// use ramie_core::numpy::broadcast_shapes;
 /// assert_eq!(broadcast_shapes(&[&[3, 1], &[4]]).unwrap().to_vec(), vec![3, 4]);
 /// assert!(broadcast_shapes(&[&[3], &[4]]).is_none());
 /// ```

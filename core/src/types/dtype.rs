@@ -320,7 +320,7 @@ pub trait Element:
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
     ) -> Result<Vec<Self>, E>;
     /// Converts the value to a scalar literal.
-    fn to_scalar(self) -> crate::Scalar;
+    fn to_scalar(self) -> crate::dtypes::Scalar;
 }
 
 macro_rules! element {
@@ -335,25 +335,25 @@ macro_rules! element {
                 fill(bytemuck::cast_slice_mut(&mut values))?;
                 Ok(values)
             }
-            fn to_scalar(self) -> crate::Scalar { let $v = self; $scalar }
+            fn to_scalar(self) -> crate::dtypes::Scalar { let $v = self; $scalar }
         }
     )* };
 }
 element! {
-    i8, I8, |v| crate::Scalar::Int(v.into());
-    i16, I16, |v| crate::Scalar::Int(v.into());
-    i32, I32, |v| crate::Scalar::Int(v.into());
-    i64, I64, |v| crate::Scalar::Int(v);
-    u8, U8, |v| crate::Scalar::Uint(v.into());
-    u16, U16, |v| crate::Scalar::Uint(v.into());
-    u32, U32, |v| crate::Scalar::Uint(v.into());
-    u64, U64, |v| crate::Scalar::Uint(v);
-    bf16, BF16, |v| crate::Scalar::Float(v.to_f64());
-    f16, F16, |v| crate::Scalar::Float(v.to_f64());
-    f32, F32, |v| crate::Scalar::Float(v.into());
-    f64, F64, |v| crate::Scalar::Float(v);
-    Complex<f32>, C64, |v| crate::Scalar::Complex(v.re.into(), v.im.into());
-    Complex<f64>, C128, |v| crate::Scalar::Complex(v.re, v.im);
+    i8, I8, |v| crate::dtypes::Scalar::Int(v.into());
+    i16, I16, |v| crate::dtypes::Scalar::Int(v.into());
+    i32, I32, |v| crate::dtypes::Scalar::Int(v.into());
+    i64, I64, |v| crate::dtypes::Scalar::Int(v);
+    u8, U8, |v| crate::dtypes::Scalar::Uint(v.into());
+    u16, U16, |v| crate::dtypes::Scalar::Uint(v.into());
+    u32, U32, |v| crate::dtypes::Scalar::Uint(v.into());
+    u64, U64, |v| crate::dtypes::Scalar::Uint(v);
+    bf16, BF16, |v| crate::dtypes::Scalar::Float(v.to_f64());
+    f16, F16, |v| crate::dtypes::Scalar::Float(v.to_f64());
+    f32, F32, |v| crate::dtypes::Scalar::Float(v.into());
+    f64, F64, |v| crate::dtypes::Scalar::Float(v);
+    Complex<f32>, C64, |v| crate::dtypes::Scalar::Complex(v.re.into(), v.im.into());
+    Complex<f64>, C128, |v| crate::dtypes::Scalar::Complex(v.re, v.im);
 }
 
 impl Element for bool {
@@ -365,7 +365,7 @@ impl Element for bool {
         let bytes = u8::read_with(count, fill)?;
         Ok(bytes.into_iter().map(|b| b != 0).collect())
     }
-    fn to_scalar(self) -> crate::Scalar {
-        crate::Scalar::Bool(self)
+    fn to_scalar(self) -> crate::dtypes::Scalar {
+        crate::dtypes::Scalar::Bool(self)
     }
 }

@@ -53,7 +53,8 @@ pub struct IntInfo {
 /// complex dtype.
 ///
 /// ```
-/// use ramie_core::{DType, finfo};
+/// use ramie_core::dtypes::finfo;
+/// use ramie_core::DType;
 /// assert_eq!(finfo(DType::F32).eps, f64::from(f32::EPSILON));
 /// assert_eq!(finfo(DType::F16).max, 65504.0);
 /// ```
@@ -111,7 +112,8 @@ pub fn finfo(dtype: DType) -> FloatInfo {
 /// Returns the numeric limits of an integer dtype (`jnp.iinfo`).
 ///
 /// ```
-/// use ramie_core::{DType, iinfo};
+/// use ramie_core::dtypes::iinfo;
+/// use ramie_core::DType;
 /// assert_eq!(iinfo(DType::I8).min, -128);
 /// assert_eq!(iinfo(DType::U64).max, u64::MAX.into());
 /// ```
@@ -140,7 +142,8 @@ pub fn iinfo(dtype: DType) -> IntInfo {
 /// NumPy's rule for safe casts, which permits 64-bit integers to `f64`).
 ///
 /// ```
-/// use ramie_core::{DType, can_cast};
+/// use ramie_core::dtypes::can_cast;
+/// use ramie_core::DType;
 /// assert!(can_cast(DType::U8, DType::I16));
 /// assert!(!can_cast(DType::I32, DType::F32));
 /// ```
@@ -191,7 +194,8 @@ pub enum DTypeKind {
 /// Returns whether a dtype is of a kind (`jnp.issubdtype`, `jnp.isdtype`).
 ///
 /// ```
-/// use ramie_core::{DType, DTypeKind, issubdtype};
+/// use ramie_core::dtypes::{issubdtype, DTypeKind};
+/// use ramie_core::DType;
 /// assert!(issubdtype(DType::BF16, DTypeKind::Floating));
 /// assert!(!issubdtype(DType::Bool, DTypeKind::Number));
 /// ```

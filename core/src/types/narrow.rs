@@ -1,7 +1,8 @@
 //! Elements of fewer than 16 bits that have no Rust type: 8-bit and 4-bit floats, 4-bit and 2-bit
 //! integers. On the host each is stored in a byte.
 
-use crate::{DType, Element, Scalar};
+use crate::dtypes::Scalar;
+use crate::{DType, Element};
 use bytemuck::NoUninit;
 use std::fmt;
 
@@ -165,7 +166,7 @@ macro_rules! floats {
         $(#[$doc])*
         ///
         /// ```
-        #[doc = concat!("use ramie_core::", stringify!($ty), ";")]
+        #[doc = concat!("use ramie_core::dtypes::", stringify!($ty), ";")]
         #[doc = concat!("let x = ", stringify!($ty), "::from_f64(2.1);")]
         #[doc = concat!("assert_eq!(", stringify!($ty), "::from_bits(x.to_bits()).to_f64(), 2.0);")]
         /// ```
@@ -263,7 +264,7 @@ macro_rules! integers {
         $(#[$doc])*
         ///
         /// ```
-        #[doc = concat!("use ramie_core::", stringify!($ty), ";")]
+        #[doc = concat!("use ramie_core::dtypes::", stringify!($ty), ";")]
         #[doc = concat!("assert_eq!(", stringify!($ty), "::new(1).get(), 1);")]
         /// ```
         #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, NoUninit)]

@@ -59,7 +59,8 @@ impl DType {
 /// Returns the dtype in which operands of two dtypes are computed (`jnp.promote_types`).
 ///
 /// ```
-/// use ramie_core::{DType, promote_types};
+/// use ramie_core::dtypes::promote_types;
+/// use ramie_core::DType;
 /// assert_eq!(promote_types(DType::I32, DType::BF16), DType::BF16);
 /// ```
 ///

@@ -11,7 +11,7 @@ use std::hash::{Hash, Hasher};
 /// adopts the array's dtype where possible.
 ///
 /// ```
-/// use ramie_core::Scalar;
+/// use ramie_core::dtypes::Scalar;
 /// assert_eq!(Scalar::from(2.5f64), Scalar::Float(2.5));
 /// assert_eq!(Scalar::from(7), Scalar::Int(7));
 /// ```

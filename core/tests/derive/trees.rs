@@ -1,7 +1,8 @@
 //! What derived trees show, in which order, and that they come back whole.
 
+use ramie_core::dtypes::Scalar;
 use ramie_core::tree::{self, Fixed, HostValue, Key, Tree, Visitor};
-use ramie_core::{Array, DType, Scalar};
+use ramie_core::{Array, DType};
 use ramie_derive::Tree;
 
 fn scalar(value: f32) -> Array {

@@ -1,6 +1,9 @@
 //! Functions of the host called by programs that run on several devices.
 
 use crate::mesh;
+use ramie_core::lax::{cond, fori_loop, while_loop};
+use ramie_core::options::ShardMapOptions;
+use ramie_core::sharding::Specs;
 use ramie_core::*;
 use ramie_testing::panic_message;
 

@@ -3,6 +3,12 @@
 //! of control flow and under `vmap`.
 
 use crate::eight_devices;
+use ramie_core::lax::{
+    Along, all_gather_with, all_to_all, axis_index, axis_size, cond, pbroadcast, pmax, pmean, pmin,
+    ppermute, pshuffle, psum, psum_scatter, pswapaxes, pvary, scan, while_loop,
+};
+use ramie_core::options::{ShardMapOptions, VmapOptions};
+use ramie_core::sharding::{AxisName, SpecEntry};
 use ramie_core::*;
 use ramie_testing::apply::Operation;
 use ramie_testing::check::Failures;

@@ -1,6 +1,7 @@
 //! Several devices: placement, moves, and what is refused.
 
 use crate::eight_devices;
+use ramie_core::options::RuntimeOptions;
 use ramie_core::*;
 use ramie_testing::panic_message;
 

@@ -1,6 +1,12 @@
 //! Programs in which types say how values are sharded, run on 8 virtual devices.
 
 use crate::eight_devices;
+use ramie_core::lax::{Padding, cond, conv_general_dilated, scan, while_loop};
+use ramie_core::numpy::einsum_with;
+use ramie_core::options::{Convolution, Window};
+use ramie_core::sharding::{
+    AbstractMesh, AxisType, SpecEntry, auto_axes, explicit_axes, make_mesh_with, reshard, type_of,
+};
 use ramie_core::*;
 use ramie_testing::{is_linked, panic_message};
 

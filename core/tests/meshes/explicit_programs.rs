@@ -2,6 +2,10 @@
 //! `tests/golden/explicit.py`.
 
 use crate::eight_devices;
+use ramie_core::extend::ClosedJaxpr;
+use ramie_core::lax::scan;
+use ramie_core::numpy::einsum_with;
+use ramie_core::sharding::{AxisType, SpecEntry, make_mesh_with, reshard};
 use ramie_core::*;
 use serde::Deserialize;
 

@@ -1,6 +1,8 @@
 //! Functions that several devices run for one example each, beside JAX.
 
 use crate::eight_devices;
+use ramie_core::lax::{all_gather, all_to_all, axis_index, ppermute, psum, psum_scatter};
+use ramie_core::options::PmapOptions;
 use ramie_core::*;
 use ramie_testing::apply::Operation;
 use ramie_testing::golden::{Golden, Row};

@@ -1,5 +1,6 @@
 //! `device_get` and `device_put` of whole trees, donated and traced; properties of meshes.
 
+use ramie_core::sharding::{AbstractMesh, AxisType, device_put_donating};
 use ramie_core::*;
 use ramie_testing::panic_message;
 

@@ -3,6 +3,12 @@
 //! say about where values may differ.
 
 use crate::mesh;
+use ramie_core::lax::{
+    Along, PcastTo, all_gather_invariant, axis_index, axis_size, cond, fori_loop, pcast, pmax,
+    pmean, psum, pvary, ragged_all_to_all, scan, while_loop,
+};
+use ramie_core::options::{CheckpointOptions, ShardMapOptions, VmapOptions};
+use ramie_core::sharding::{Specs, type_of, with_mesh};
 use ramie_core::*;
 use ramie_testing::{is_linked, panic_message};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,7 +5,14 @@
 //! in Rust.
 
 use crate::mesh;
+use ramie_core::extend::bind1;
+use ramie_core::lax::{
+    Along, PcastTo, all_gather_invariant, all_gather_with, axis_index, pcast, pmax, pmean,
+    ppermute, psum, psum_scatter, scan,
+};
+use ramie_core::options::ShardMapOptions;
 use ramie_core::prim::elementwise::SelectN;
+use ramie_core::sharding::Specs;
 use ramie_core::*;
 use ramie_testing::jaxprs;
 

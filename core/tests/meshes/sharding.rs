@@ -1,6 +1,14 @@
 //! Arrays and programs over meshes of 8 virtual devices.
 
 use crate::eight_devices;
+use ramie_core::lax::{axis_index, pmean, psum};
+use ramie_core::options::{JitOptions, ShardMapOptions};
+use ramie_core::sharding::{
+    AbstractMesh, AxisType, Shardings, make_array_from_callback, make_array_from_parts,
+    make_array_from_process_local_data, make_mesh_with, reshard, type_of, visualize_sharding,
+    with_mesh, with_sharding_constraint,
+};
+use ramie_core::typing::AlignedBytes;
 use ramie_core::*;
 use ramie_testing::{is_linked, panic_message};
 

@@ -1,6 +1,7 @@
 //! Activation functions: values, slopes, and the ends of the number line.
 
-use ramie_core::{Array, DType, Exact, grad, vmap};
+use ramie_core::options::Exact;
+use ramie_core::{Array, DType, grad, vmap};
 
 const POINTS: [f32; 9] = [
     f32::NEG_INFINITY,

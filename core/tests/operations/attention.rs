@@ -1,6 +1,7 @@
 //! Attention in blocks is attention, in less memory.
 
-use ramie_core::{Array, Attention, DType, grad, jit, random, value_and_grad, vmap};
+use ramie_core::options::Attention;
+use ramie_core::{Array, DType, grad, jit, random, value_and_grad, vmap};
 
 /// Queries `[2, 7, 4, 3]`, keys and values `[2, 10, 2, 3]`, and a bias.
 type Operands = (Array, Array, Array, Option<Array>);

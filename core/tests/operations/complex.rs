@@ -5,10 +5,10 @@ mod linalg;
 mod refused;
 pub mod rows;
 
+use ramie_core::numpy::complex;
+use ramie_core::options::Holomorphic;
 use ramie_core::prim::elementwise::{BINARY, UNARY};
-use ramie_core::{
-    Array, DType, Holomorphic, complex, concatenate, grad, grad_with, jit, make_jaxpr, vmap, where_,
-};
+use ramie_core::{Array, DType, concatenate, grad, grad_with, jit, make_jaxpr, vmap, where_};
 use rows::{Operation, array, check, rows};
 use serde_json::Value;
 

@@ -2,6 +2,7 @@
 
 use half::{bf16, f16};
 use ndarray::{Array1, Array2, Array3, ArrayD, s as slice};
+use ramie_core::typing::AlignedBytes;
 use ramie_core::*;
 use ramie_testing::panic_message;
 

@@ -1,10 +1,12 @@
 //! Convolutions and windows as programs: printed programs; refused arguments.
 
-use ramie_core::{
-    Array, ConvLayout, ConvTranspose, Convolution, ConvolveMode, DType, Padding, Window, avg_pool,
-    conv, conv_general_dilated, conv_transpose, grad, jit, jvp, make_jaxpr, max_pool, reduce,
+use ramie_core::lax::{
+    ConvLayout, Padding, avg_pool, conv, conv_general_dilated, conv_transpose, max_pool, reduce,
     reduce_window,
 };
+use ramie_core::numpy::ConvolveMode;
+use ramie_core::options::{ConvTranspose, Convolution, Window};
+use ramie_core::{Array, DType, grad, jit, jvp, make_jaxpr};
 
 /// The CUDA plugin refuses convolutions of complex numbers.
 #[test]

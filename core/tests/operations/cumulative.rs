@@ -1,7 +1,8 @@
 //! Running reductions: scans, and derivatives.
 
+use ramie_core::lax::associative_scan;
 use ramie_core::prim::cumulative::CUMULATIVE;
-use ramie_core::{Array, DType, associative_scan, grad, jit};
+use ramie_core::{Array, DType, grad, jit};
 use ramie_testing::case::Case;
 use ramie_testing::check::{self, Failures};
 use ramie_testing::numbers::{Draw, close};

@@ -1,6 +1,9 @@
 //! `dot_general` and the products made of it: values and rules on every kind of
 //! axes, by comparison with sums of broadcast products.
 
+use ramie_core::lax::{DotDimensionNumbers, Precision, optimization_barrier};
+use ramie_core::options::Contraction;
+use ramie_core::typing::Dims;
 use ramie_core::*;
 use ramie_testing::{check_calls, panic_message};
 
@@ -400,7 +403,7 @@ fn sums_may_be_wider_than_operands() {
 
 #[test]
 fn einsums_sum_in_the_type_that_is_asked_for() {
-    use ramie_core::einsum_with;
+    use ramie_core::numpy::einsum_with;
     // 257 is no number of bf16, the sum of 257 ones is one of f32.
     let ones = |shape: &[usize]| Array::ones(shape, DType::BF16);
     let how = Contraction::new().preferred_element_type(DType::F32);

@@ -81,7 +81,7 @@ fn integers_divide_by_zero_and_minus_one_everywhere() {
         }
     };
     for dtype in signed {
-        let min = ramie_core::iinfo(dtype).min as i64;
+        let min = ramie_core::dtypes::iinfo(dtype).min as i64;
         check(dtype, 7, 0, [-1, 7, -2, 0]);
         check(dtype, -7, 0, [-1, -7, -2, 0]);
         check(dtype, 0, 0, [-1, 0, -1, 0]);

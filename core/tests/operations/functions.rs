@@ -1,7 +1,9 @@
 //! Functions of several primitives: values and derivatives of `jax.nn` and
 //! `jax.numpy`.
 
-use ramie_core::{Array, DType, Exact, Indexing, meshgrid, meshgrid_with};
+use ramie_core::numpy::{Indexing, meshgrid, meshgrid_with};
+use ramie_core::options::Exact;
+use ramie_core::{Array, DType};
 use ramie_testing::functions::{Applied, agree, one, two};
 use ramie_testing::golden::{Golden, Row};
 use ramie_testing::numbers::close;

@@ -1,5 +1,8 @@
 //! Indexing and indexed updates, against NumPy and JAX.
 
+use ramie_core::extend::bind;
+use ramie_core::lax::GatherScatterMode;
+use ramie_core::numpy::{At, Ellipsis, NewAxis, Side, Stepped, lexsort};
 use ramie_core::prim::index::*;
 use ramie_core::*;
 use ramie_testing::panic_message;

@@ -1,6 +1,8 @@
 //! The primitives under indexing: slices and updates at computed places,
 //! gathers and scatters.
 
+use ramie_core::extend::Primitive;
+use ramie_core::lax::GatherScatterMode;
 use ramie_core::prim::index::*;
 use ramie_core::*;
 use ramie_testing::apply::Operation;

@@ -2,8 +2,9 @@
 //! `jax.scipy.linalg`.
 
 use ramie_core::linalg::{self as la, NormOrder};
+use ramie_core::options::Reduction;
 use ramie_core::random::{self, CovarianceRoot};
-use ramie_core::{Array, DType, Reduction, grad};
+use ramie_core::{Array, DType, grad};
 use ramie_testing::apply::{Operation, number, numbers};
 use ramie_testing::golden::{Golden, Row};
 use ramie_testing::linalg::{apart, positive, signs, symmetric, turned};

@@ -1,9 +1,9 @@
 //! Floats of eight and four bits and integers of four and two, against JAX.
 
+use ramie_core::dtypes::{F8E4M3Fn, I4};
+use ramie_core::lax::DotDimensionNumbers;
 use ramie_core::prim::elementwise::{BINARY, UNARY};
-use ramie_core::{
-    Array, DType, DotDimensionNumbers, F8E4M3Fn, I4, grad, jit, make_jaxpr, random, vmap,
-};
+use ramie_core::{Array, DType, grad, jit, make_jaxpr, random, vmap};
 use ramie_testing::{check_calls, panic_message};
 use serde_json::Value;
 
@@ -60,8 +60,8 @@ fn apply(row: &Value, inputs: &[Array]) -> Array {
         "reduce_min" => x(0).reduce_min(&[0]),
         "nothing_max" => Array::zeros(&[0], dtype).reduce_max(&[0]),
         "sort" => x(0).sort(0),
-        "dot_f32" => ramie_core::bind1(
-            ramie_core::DotGeneral {
+        "dot_f32" => ramie_core::extend::bind1(
+            ramie_core::lax::DotGeneral {
                 dimension_numbers: DotDimensionNumbers {
                     lhs_contracting: [0].as_slice().into(),
                     rhs_contracting: [0].as_slice().into(),

@@ -1,7 +1,9 @@
 //! Functions of `jax.numpy` that are made of several primitives: values and
 //! derivatives.
 
-use ramie_core::{Array, DType, Quantile, QuantileMethod, Reduction, Tolerance};
+use ramie_core::numpy::QuantileMethod;
+use ramie_core::options::{Quantile, Reduction, Tolerance};
+use ramie_core::{Array, DType};
 use ramie_testing::functions::{Applied, agree, axes, mask_of, one, pair, two};
 use ramie_testing::golden::Row;
 

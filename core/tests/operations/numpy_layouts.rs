@@ -1,10 +1,12 @@
 //! Functions of `jax.numpy` that join, choose, move and multiply arrays, and
 //! polynomials.
 
-use ramie_core::{
-    Array, BitOrder, BoundsMode, DType, Spacing, block, column_stack, dstack, ix_, mgrid,
-    ravel_multi_index, select, vectorize,
+use ramie_core::numpy::{
+    BitOrder, BoundsMode, block, column_stack, dstack, ix_, mgrid, ravel_multi_index, select,
+    vectorize,
 };
+use ramie_core::options::Spacing;
+use ramie_core::{Array, DType};
 use ramie_testing::functions::{Applied, agree, one, two};
 use ramie_testing::golden::Row;
 

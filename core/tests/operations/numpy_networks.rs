@@ -1,8 +1,8 @@
 //! Functions of `jax.nn`, `jax.ops` and `jax.scipy`.
 
-use ramie_core::{
-    Array, Attention, DType, Reduction, Segments, Standardize, dot_product_attention, stats,
-};
+use ramie_core::lax::dot_product_attention;
+use ramie_core::options::{Attention, Reduction, Segments, Standardize};
+use ramie_core::{Array, DType, stats};
 use ramie_testing::functions::{Applied, agree, axes, mask_of, one, pair, two};
 use ramie_testing::golden::Row;
 

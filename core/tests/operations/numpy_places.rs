@@ -1,10 +1,11 @@
 //! Functions of `jax.numpy` about places: searches, orders, distinct elements,
 //! differences and statistics of samples.
 
-use ramie_core::{
-    Array, BoundsMode, Covariance, DType, Descending, Histogram, Interpolation, Quantile,
-    QuantileMethod, Reduction, Side, Unique, lexsort, ravel_multi_index,
+use ramie_core::numpy::{
+    BoundsMode, Interpolation, QuantileMethod, Side, lexsort, ravel_multi_index,
 };
+use ramie_core::options::{Covariance, Descending, Histogram, Quantile, Reduction, Unique};
+use ramie_core::{Array, DType};
 use ramie_testing::functions::{Applied, agree, one, pair, two};
 use ramie_testing::golden::Row;
 use ramie_testing::panic_message;

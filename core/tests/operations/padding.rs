@@ -1,6 +1,7 @@
 //! Padding with statistics and ramps, against `jnp.pad`.
 
-use ramie_core::{Array, DType, PadMode, PadStatistic, einsum, einsum_path};
+use ramie_core::numpy::{PadMode, PadStatistic, einsum_path};
+use ramie_core::{Array, DType, einsum};
 use ramie_testing::apply::Operation;
 use ramie_testing::golden::{Golden, Row};
 

@@ -1,6 +1,13 @@
 //! Options of functions that most programs ported from JAX pass, against JAX:
 //! an inferred size, an order, a mode, a dtype, an axis.
 
+use ramie_core::config::default_matmul_precision;
+use ramie_core::lax::{
+    DotDimensionNumbers, Padding, Precision, conv_general_dilated, optimization_barrier,
+};
+use ramie_core::numpy::{Ellipsis, NewAxis, Order, TakeMode};
+use ramie_core::options::{AllArguments, Contraction, Convolution, Spacing};
+use ramie_core::typing::{Dims, Like};
 use ramie_core::*;
 use ramie_testing::check_calls;
 use ramie_testing::numbers::to_f64;

@@ -1,5 +1,6 @@
 //! Functions of arrays: reports about NumPy, JAX and PyTorch.
-use ramie_core::{Array, Attention, DType, Exact, grad, random, stack};
+use ramie_core::options::{Attention, Exact};
+use ramie_core::{Array, DType, grad, random, stack};
 
 fn close(got: &[f32], expected: &[f32], tolerance: f32) -> bool {
     got.len() == expected.len()

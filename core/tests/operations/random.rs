@@ -1,9 +1,10 @@
 //! Random numbers against those that JAX draws, and the laws that keys obey.
 
+use ramie_core::extend::bind;
 use ramie_core::prim::random::{RandomBits, RandomSeed, RandomSplit, Threefry2x32};
 use ramie_core::prim::{Param, Primitive};
 use ramie_core::random::{self, BernoulliMode, Categorical, Choice, GumbelMode, Key, KeyLayout};
-use ramie_core::{Array, DType, bind, grad, jit, stack, vmap};
+use ramie_core::{Array, DType, grad, jit, stack, vmap};
 use ramie_testing::draws::{Golden, distance, dtype_of, key_of, relative_to_largest, shape_of};
 use ramie_testing::{is_linked, panic_message};
 use serde_json::Value;

@@ -1,7 +1,8 @@
 //! Reductions: NumPy's methods, ties and mistakes.
 
 use half::bf16;
-use ramie_core::{Array, DType, Reduction, grad};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, grad};
 use ramie_testing::panic_message;
 
 #[test]

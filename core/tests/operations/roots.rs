@@ -1,11 +1,11 @@
 //! Roots and solutions that functions find, with derivatives that are not those
 //! of the search.
 
+use ramie_core::lax::{custom_root, custom_root_with, fori_loop, while_loop};
 use ramie_core::linalg::{self, Iteration};
-use ramie_core::{
-    AllArguments, Array, DType, HasAux, LinearFn, RootFn, array, custom_root, custom_root_with,
-    fori_loop, grad, grad_with, jacrev, jit, jvp, make_jaxpr, vmap, while_loop,
-};
+use ramie_core::options::{AllArguments, HasAux};
+use ramie_core::typing::{LinearFn, RootFn};
+use ramie_core::{Array, DType, array, grad, grad_with, jacrev, jit, jvp, make_jaxpr, vmap};
 use ramie_testing::apply::Operation;
 use ramie_testing::check::{self, Failures};
 use ramie_testing::golden::{Golden, Row};

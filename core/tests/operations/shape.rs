@@ -1,6 +1,7 @@
 //! Primitives and functions that move elements: joining, padding, slicing,
 //! splitting, reversing, repeating.
 
+use ramie_core::numpy::{PadMode, hstack, vstack};
 use ramie_core::*;
 use ramie_testing::check;
 use ramie_testing::numbers::Draw;

@@ -1,6 +1,7 @@
 //! Sorting: NumPy's methods.
 
-use ramie_core::{Array, grad, lax_sort};
+use ramie_core::lax::sort;
+use ramie_core::{Array, grad};
 
 #[test]
 fn methods_of_numpy() {
@@ -14,7 +15,7 @@ fn methods_of_numpy() {
     assert_eq!(values.to_vec::<i32>(), [5, 5, 3]);
     assert_eq!(at.to_vec::<i32>(), [1, 3, 2]);
     let keys = [Array::from([1, 0, 1, 0]), Array::from([2, 3, 1, 4])];
-    let both = lax_sort(&keys, 0, 2);
+    let both = sort(&keys, 0, 2);
     assert_eq!(both[1].to_vec::<i32>(), [3, 4, 1, 2]);
 }
 

@@ -1,6 +1,8 @@
 //! Sums over the windows that select an element, against a loop over windows.
 
+use ramie_core::extend::bind1;
 use ramie_core::prim::window::{Select, SelectAndScatterAdd, SlidingWindow};
+use ramie_core::typing::Dims;
 use ramie_core::*;
 
 /// Numbers that look random, the same in every run.

@@ -2,7 +2,9 @@
 //! operands come from.
 
 use super::operations::Operation;
-use ramie_core::{Array, DType, complex, eval_shape, iinfo, jit};
+use ramie_core::dtypes::iinfo;
+use ramie_core::numpy::complex;
+use ramie_core::{Array, DType, eval_shape, jit};
 
 /// Where the operands of a case come from.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,8 @@
 use super::case::Case;
 use super::operations::{self, Operation};
 use super::report::Outcome;
-use ramie_core::{RuntimeOptions, clear_caches, configure};
+use ramie_core::options::RuntimeOptions;
+use ramie_core::{clear_caches, configure};
 use std::cell::RefCell;
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};

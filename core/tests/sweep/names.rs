@@ -54,7 +54,17 @@ const SOURCES: &[(&str, &str)] = &[
 /// With the operations that are missing or do not exist.
 pub fn check(table: &BTreeSet<&str>) {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src");
-    let crate_root = read(&root.join("lib.rs"));
+    let reexports = [
+        "lib",
+        "numpy",
+        "lax",
+        "sharding",
+        "dtypes",
+        "execution/config",
+    ];
+    let crate_root: String = reexports
+        .map(|file| read(&root.join(file).with_extension("rs")))
+        .concat();
     let mut found = BTreeSet::new();
     for (place, module) in SOURCES {
         for file in files(&root.join(place)) {

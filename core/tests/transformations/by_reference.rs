@@ -1,5 +1,6 @@
 //! Arguments passed by reference, long argument lists, and the stages of jitted functions.
 
+use ramie_core::options::{AllArguments, JitOptions};
 use ramie_core::*;
 
 #[derive(ramie_derive::Tree)]

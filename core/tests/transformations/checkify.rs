@@ -1,5 +1,7 @@
 //! Checks made values: under every transformation, by the user and by operations.
 use ramie_core::checkify::{Errors, check, check_error, checkify, debug_check};
+use ramie_core::extend::{Jaxpr, bind1};
+use ramie_core::lax::{GatherScatterMode, cond, scan, while_loop};
 use ramie_core::lower::{Lowering, Value};
 use ramie_core::prim::{
     Avals, BatchAxis, Batched, Differentiation, Jaxprs, Nested, Primitive, StatePass,

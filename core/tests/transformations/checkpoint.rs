@@ -1,10 +1,13 @@
 //! `checkpoint`: what it keeps, what it computes again, and that nothing else
 //! changes.
 
+use ramie_core::extend::Jaxpr;
+use ramie_core::lax::optimization_barrier;
+use ramie_core::options::CheckpointOptions;
+use ramie_core::typing::Residual;
 use ramie_core::{
-    Array, CheckpointOptions, CheckpointPolicy, DType, Jaxpr, Residual, checkpoint,
-    checkpoint_name, checkpoint_with, einsum, grad, jit, jvp, make_jaxpr, optimization_barrier,
-    saved_residuals, value_and_grad, vjp, vmap, vmap_with,
+    Array, CheckpointPolicy, DType, checkpoint, checkpoint_name, checkpoint_with, einsum, grad,
+    jit, jvp, make_jaxpr, saved_residuals, value_and_grad, vjp, vmap, vmap_with,
 };
 
 fn vector() -> Array {

@@ -1,11 +1,14 @@
 //! Collectives over axes that `vmap` names, beside JAX, and where JAX has no
 //! rule beside their definitions.
 
+use ramie_core::lax::{
+    Along, all_gather, all_gather_with, all_to_all, axis_index, axis_size, pbroadcast, pmax, pmean,
+    pmin, ppermute, pshuffle, psum, psum_scatter, pswapaxes, pvary, ragged_all_to_all,
+};
+use ramie_core::options::VmapOptions;
 use ramie_core::{
-    Along, Array, DType, VmapOptions, all_gather, all_gather_with, all_to_all, array, axis_index,
-    axis_size, concatenate, grad, jit, jvp, linear_transpose, linearize, make_jaxpr, pbroadcast,
-    pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter, pswapaxes, pvary, ragged_all_to_all,
-    vjp, vmap_with,
+    Array, DType, array, concatenate, grad, jit, jvp, linear_transpose, linearize, make_jaxpr, vjp,
+    vmap_with,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::golden::{Golden, Row};
@@ -39,7 +42,7 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
     let several = p["axes"] == 2;
     let names = move || {
         if several {
-            ramie_core::AxisNames::from(["i", "j"])
+            ramie_core::typing::AxisNames::from(["i", "j"])
         } else {
             "i".into()
         }

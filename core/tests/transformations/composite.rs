@@ -1,6 +1,8 @@
 //! Functions under the name of an operation.
 
-use ramie_core::{Array, CompositeName, DType, composite, custom_jvp, grad, jit, make_jaxpr, vmap};
+use ramie_core::lax::composite;
+use ramie_core::typing::CompositeName;
+use ramie_core::{Array, DType, custom_jvp, grad, jit, make_jaxpr, vmap};
 
 type Pair = (Array, Array);
 

@@ -1,5 +1,9 @@
 //! Control flow: values, derivatives, batches, programs and messages.
 
+use ramie_core::config::disable_jit;
+use ramie_core::extend::Jaxpr;
+use ramie_core::lax::{cond, fori_loop, map, map_with, scan, scan_with, switch, while_loop};
+use ramie_core::options::{MapOptions, ScanOptions};
 use ramie_core::*;
 
 fn numbers(values: &[f32]) -> Array {

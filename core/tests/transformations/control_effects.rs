@@ -1,5 +1,7 @@
 //! Effects and collectives inside of control flow.
 
+use ramie_core::lax::{cond, pmean, psum, scan_with, while_loop};
+use ramie_core::options::{ScanOptions, VmapOptions};
 use ramie_core::*;
 
 fn numbers(values: &[f32]) -> Array {

@@ -3,6 +3,8 @@
 //! Each test is a program of `tests/golden/data/control_jaxprs.json`, written
 //! in Rust.
 
+use ramie_core::lax::{cond, fori_loop, map, scan, scan_with, switch, while_loop};
+use ramie_core::options::{ScanOptions, VmapOptions};
 use ramie_core::*;
 use ramie_testing::jaxprs;
 

@@ -1,5 +1,7 @@
 //! What control flow says about mistakes.
 
+use ramie_core::lax::{cond, fori_loop, fori_loop_with, map, scan, switch, while_loop};
+use ramie_core::options::ForiLoopOptions;
 use ramie_core::*;
 use ramie_testing::assert_panics;
 

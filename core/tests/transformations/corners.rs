@@ -1,5 +1,8 @@
 //! Cases that transformations rarely meet.
 
+use ramie_core::extend::bind1;
+use ramie_core::lax::{conv_general_dilated, fori_loop};
+use ramie_core::options::{AllArguments, Convolution};
 use ramie_core::prim::elementwise::Clamp;
 use ramie_core::prim::index::{Gather, GatherDimensionNumbers};
 use ramie_core::*;

@@ -1,10 +1,11 @@
 //! `custom_jvp` and `custom_vjp`: every transformation of functions with rules,
 //! and what is said of rules that do not fit.
 
+use ramie_core::options::FirstOnly;
+use ramie_core::typing::{SymbolicZeros, Tangents};
 use ramie_core::{
-    Array, DType, FirstOnly, SymbolicZeros, Tangents, Tree, custom_jvp, custom_jvp_with,
-    custom_vjp, custom_vjp_with, grad, jit, jvp, linearize, make_jaxpr, vjp, vmap, vmap_with,
-    where_,
+    Array, DType, Tree, custom_jvp, custom_jvp_with, custom_vjp, custom_vjp_with, grad, jit, jvp,
+    linearize, make_jaxpr, vjp, vmap, vmap_with, where_,
 };
 use ramie_testing::panic_message;
 use std::sync::Arc;

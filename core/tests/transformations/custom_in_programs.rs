@@ -1,10 +1,11 @@
 //! Functions with derivatives of their own, and under `checkpoint`, inside of
 //! control flow and of mapped axes.
 
+use ramie_core::lax::{cond, fori_loop, psum, scan, switch};
+use ramie_core::options::VmapOptions;
 use ramie_core::{
-    Array, CheckpointPolicy, DType, VmapOptions, checkpoint, checkpoint_with, cond, custom_jvp,
-    custom_vjp, fori_loop, grad, jit, jvp, make_jaxpr, psum, saved_residuals, scan, switch, vjp,
-    vmap, vmap_with,
+    Array, CheckpointPolicy, DType, checkpoint, checkpoint_with, custom_jvp, custom_vjp, grad, jit,
+    jvp, make_jaxpr, saved_residuals, vjp, vmap, vmap_with,
 };
 use ramie_testing::panic_message;
 use std::sync::Arc;

@@ -4,6 +4,8 @@
 //! Each test is a program of `tests/golden/data/custom_jaxprs.json`, written
 //! in Rust.
 
+use ramie_core::lax::optimization_barrier;
+use ramie_core::options::CheckpointOptions;
 use ramie_core::*;
 use ramie_testing::jaxprs;
 

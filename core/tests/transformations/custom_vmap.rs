@@ -1,7 +1,8 @@
 //! Functions with batching rules of their own.
 
+use ramie_core::typing::Mapped;
 use ramie_core::{
-    Array, DType, Mapped, array, custom_vjp, custom_vmap, debug, effects_barrier, grad, jit, jvp,
+    Array, DType, array, custom_vjp, custom_vmap, debug, effects_barrier, grad, jit, jvp,
     make_jaxpr, sequential_vmap, vjp, vmap, vmap_with,
 };
 use ramie_testing::apply::Operation;

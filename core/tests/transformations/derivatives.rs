@@ -1,11 +1,12 @@
 //! Derivatives as JAX gives them: at the edges of definitions, of whole
 //! functions, and by rules.
 
+use ramie_core::extend::bind1;
+use ramie_core::options::{AllArguments, CheckpointOptions};
 use ramie_core::prim::elementwise::{IgammaGradA, Rem};
 use ramie_core::{
-    AllArguments, Array, CheckpointOptions, CheckpointPolicy, bind1, checkpoint_name,
-    checkpoint_with, custom_jvp, custom_vjp, grad, grad_with, hessian, hvp, jacfwd, jacrev,
-    vmap_with, where_,
+    Array, CheckpointPolicy, checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, grad,
+    grad_with, hessian, hvp, jacfwd, jacrev, vmap_with, where_,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::check::{self, Failures};

@@ -1,4 +1,5 @@
 //! `jit`: caching, donation, state, nesting, staging, explanations.
+use ramie_core::options::JitOptions;
 use ramie_core::*;
 use ramie_testing::panic_message;
 

@@ -1,10 +1,10 @@
 //! Linear systems that functions solve, beside `linalg::solve`.
 
+use ramie_core::lax::custom_linear_solve;
 use ramie_core::linalg::{self, Iteration};
-use ramie_core::{
-    AllArguments, Array, DType, LinearFn, TransposeSolve, custom_linear_solve, grad, grad_with,
-    jit, jvp, vmap_with,
-};
+use ramie_core::options::AllArguments;
+use ramie_core::typing::{LinearFn, TransposeSolve};
+use ramie_core::{Array, DType, grad, grad_with, jit, jvp, vmap_with};
 use ramie_testing::panic_message;
 
 fn near(got: &Array, want: &Array, tolerance: f64) {

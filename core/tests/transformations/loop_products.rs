@@ -1,5 +1,7 @@
 //! Sums of products that the lowering of a loop takes out of it, on a single CPU device.
 
+use ramie_core::lax::scan_with;
+use ramie_core::options::ScanOptions;
 use ramie_core::*;
 
 const STEPS: usize = 64;

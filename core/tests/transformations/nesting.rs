@@ -1,5 +1,7 @@
 //! Programs and trees nested deeply, on threads with the smallest usual stack.
 
+use ramie_core::lax::{cond, scan_with, while_loop};
+use ramie_core::options::ScanOptions;
 use ramie_core::*;
 use ramie_testing::panic_message;
 

@@ -1,6 +1,9 @@
 //! Derivatives by chosen arguments and with auxiliary values, Jacobians of structs, and tree
 //! definitions, compared with JAX.
 
+use ramie_core::lax::{custom_root, fori_loop};
+use ramie_core::options::HasAux;
+use ramie_core::typing::{LinearFn, RootFn};
 use ramie_core::*;
 use ramie_testing::panic_message;
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! Second derivatives of smooth functions where their formulas have branches or ties.
 
-use ramie_core::{Array, DType, Exact, grad, hessian, stack, stats};
+use ramie_core::options::Exact;
+use ramie_core::{Array, DType, grad, hessian, stack, stats};
 
 type F1 = fn(&Array) -> Array;
 type F2 = fn(&Array, &Array) -> Array;

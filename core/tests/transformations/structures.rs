@@ -1,5 +1,7 @@
 //! Functions of several trees refuse trees of different structures.
 
+use ramie_core::lax::{cond, while_loop};
+use ramie_core::options::HasAux;
 use ramie_core::*;
 use ramie_testing::panic_message;
 use std::collections::BTreeMap;

@@ -1,5 +1,8 @@
 //! `train_steps`: many steps in one program are those of many calls.
 
+use ramie_core::config::disable_jit;
+use ramie_core::options::TrainStepsOptions;
+use ramie_core::typing::{MapAxes, StepCount};
 use ramie_core::*;
 use ramie_testing::assert_panics;
 

@@ -1,6 +1,8 @@
 //! `vmap`: which axes, of which arrays, and what is refused.
 
-use ramie_core::{Array, MapAxes, VmapOptions, array, vmap, vmap_with};
+use ramie_core::options::VmapOptions;
+use ramie_core::typing::MapAxes;
+use ramie_core::{Array, array, vmap, vmap_with};
 use ramie_testing::panic_message;
 
 fn matrix() -> Array {

@@ -2,9 +2,9 @@
 
 use crate::loader::Rows;
 use crate::{Error, Result};
+use ramie_core::sharding::{get_mesh, make_array_from_process_local_data};
 use ramie_core::{
-    Array, Device, Element, NamedSharding, PartitionSpec, get_mesh,
-    make_array_from_process_local_data, runtime, with_default_device,
+    Array, Device, Element, NamedSharding, PartitionSpec, runtime, with_default_device,
 };
 
 /// The destination of batches: a device, or the devices of a mesh.

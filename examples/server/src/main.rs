@@ -13,7 +13,8 @@
 mod weights;
 
 use clap::Parser;
-use ramie::{Platform, RuntimeOptions, configure, runtime};
+use ramie::options::RuntimeOptions;
+use ramie::{configure, runtime, Platform};
 use server::{Engine, Limits, Model, serve};
 use std::error::Error;
 use std::net::SocketAddr;

@@ -4,7 +4,8 @@ mod weights;
 
 use crate::activation::{self, Activation};
 use crate::layers::Layers;
-use ramie_core::{Array, DType, Reduction, where_};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, where_};
 use ramie_nn::{
     AttentionFn, AttentionInputs, Dropout, Embed, LayerNorm, Linear, Module, MultiHeadAttention,
     Rngs,

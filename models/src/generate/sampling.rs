@@ -1,7 +1,8 @@
 //! `Sampling`: the choice of the next token.
 
+use ramie_core::options::Descending;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, Descending, fixed_tree, vmap, where_};
+use ramie_core::{Array, DType, fixed_tree, vmap, where_};
 use ramie_nn::Tree;
 
 /// The method of choosing the next token from logits: the most likely one, or a random one

@@ -1,6 +1,7 @@
 //! Position embeddings of vision transformers for images of other sizes.
 
-use ramie_core::{Array, DType, Precision, concatenate};
+use ramie_core::lax::Precision;
+use ramie_core::{Array, DType, concatenate};
 
 /// The parameter of the cubic convolution, which PyTorch uses.
 const A: f64 = -0.75;

@@ -1,6 +1,7 @@
 //! BERT: published checkpoints give the features of the reference.
 
-use ramie_core::{Array, DType, Reduction, State, jit};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, State, jit};
 use ramie_models::{Bert, BertConfig, Pretrained, PretrainedConfig, PretrainedError, mean_pooling};
 use ramie_nn::Rngs;
 use ramie_testing::panic_message;

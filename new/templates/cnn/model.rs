@@ -1,8 +1,9 @@
 //! The model and its loss.
 
+use ramie::lax::Padding;
 use ramie::nn::{BatchNorm, Conv, Dropout, Linear, Rngs, max_pool};
 use ramie::optim::softmax_cross_entropy_with_integer_labels;
-use ramie::{Array, Module, Padding};
+use ramie::{Array, Module};
 
 /// Two convolution stages, the mean over the image, and a linear layer. Images may have any size.
 #[derive(Module)]

@@ -1,7 +1,9 @@
 //! `DotGeneralFn`: a custom function in place of `dot_general`.
 
 use crate::shared_fn::SharedFn;
-use ramie_core::{Array, Contraction, DType, DotDimensionNumbers, PartitionSpec, Precision};
+use ramie_core::lax::{DotDimensionNumbers, Precision};
+use ramie_core::options::Contraction;
+use ramie_core::{Array, DType, PartitionSpec};
 use std::sync::Arc;
 
 /// The arguments are the two operands, their axes, and the options of the product.
@@ -57,7 +59,7 @@ impl Multiply<'_> {
         };
         let out = (other.0)(x, kernel, &axes, how);
         match spec {
-            Some(spec) => ramie_core::reshard(&out, spec),
+            Some(spec) => ramie_core::sharding::reshard(&out, spec),
             None => out,
         }
     }

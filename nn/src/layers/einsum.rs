@@ -4,7 +4,9 @@ use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::promote::promote_affine;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
-use ramie_core::{Array, Contraction, PartitionSpec, einsum_with};
+use ramie_core::numpy::einsum_with;
+use ramie_core::options::Contraction;
+use ramie_core::{Array, PartitionSpec};
 
 /// An einsum of the input and a kernel, plus an optional bias (`nnx.Einsum`, `nn.Einsum`).
 ///

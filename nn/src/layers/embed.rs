@@ -6,7 +6,8 @@ use crate::init::{self, Distribution, FanMode, Initializer};
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
-use ramie_core::{Array, DType, PartitionSpec, auto_axes, where_};
+use ramie_core::sharding::auto_axes;
+use ramie_core::{Array, DType, PartitionSpec, where_};
 
 /// An embedding table: maps the integers below `num_embeddings` to vectors (`nnx.Embed`,
 /// `nn.Embed`).

@@ -2,9 +2,9 @@
 
 /// Defines the setter of an option.
 macro_rules! setter {
-    ($(#[$doc:meta])* $field:ident: Option<ramie_core::AxisName>) => {
+    ($(#[$doc:meta])* $field:ident: Option<ramie_core::sharding::AxisName>) => {
         $crate::layers::hyperparameters::setter! {
-            $(#[$doc])* $field: Option<ramie_core::AxisName> as into
+            $(#[$doc])* $field: Option<ramie_core::sharding::AxisName> as into
         }
     };
     ($(#[$doc:meta])* $field:ident: Option<$ty:ty> as into) => {
@@ -201,7 +201,7 @@ macro_rules! affine_hyperparameters {
                 /// the parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
                 /// Sets the precision of the products.
-                precision: [Option<ramie_core::Precision>] = None,
+                precision: [Option<ramie_core::lax::Precision>] = None,
                 /// Sets the dtype in which products are accumulated and returned.
                 preferred_element_type: [Option<ramie_core::DType>] = None,
             }

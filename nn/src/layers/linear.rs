@@ -6,7 +6,8 @@ use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Vars};
-use ramie_core::{Array, DotDimensionNumbers, PartitionSpec};
+use ramie_core::lax::DotDimensionNumbers;
+use ramie_core::{Array, PartitionSpec};
 
 /// A dense layer: an affine map of the last axis, `y = x · kernel + bias` (`nnx.Linear`,
 /// `nn.Dense`).
@@ -72,7 +73,8 @@ impl Linear {
     /// explicit axes of a mesh.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// use ramie_core::sharding::{make_mesh_with, AxisType};
+    /// use ramie_core::{set_mesh, Array, DType, P};
     /// use ramie_nn::{Linear, Rngs};
     /// let _current = set_mesh(make_mesh_with(&[2, 4], &["data", "model"], AxisType::Explicit)?);
     /// let layer = Linear::new(64, 32, &mut Rngs::new(0));

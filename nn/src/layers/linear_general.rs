@@ -7,7 +7,8 @@ use super::promote::promote_affine;
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
-use ramie_core::{Array, DotDimensionNumbers, PartitionSpec};
+use ramie_core::lax::DotDimensionNumbers;
+use ramie_core::{Array, PartitionSpec};
 use std::borrow::Cow;
 
 /// An affine map of any set of axes, which are replaced by new axes at the end

@@ -1,6 +1,7 @@
 //! Dtype promotion in layers.
 
-use ramie_core::{Array, DType, result_type};
+use ramie_core::dtypes::result_type;
+use ramie_core::{Array, DType};
 
 /// Returns the dtype of a layer's computation: `dtype` if set, otherwise the dtype that the
 /// arrays promote to, with `f32` in place of integers and booleans

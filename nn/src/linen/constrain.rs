@@ -1,9 +1,9 @@
 //! Sharding constraints on parameters, from their metadata.
 
-use ramie_core::{
-    Array, AxisType, PartitionSpec, get_abstract_mesh, is_tracing, with_logical_constraint,
-    with_sharding_constraint,
+use ramie_core::sharding::{
+    AxisType, get_abstract_mesh, with_logical_constraint, with_sharding_constraint,
 };
+use ramie_core::{Array, PartitionSpec, is_tracing};
 
 /// Constrains the sharding of a parameter in a compiled program to that of its metadata
 /// (`Partitioned.unbox` and `LogicallyPartitioned.unbox` of Flax). Names are translated by the

@@ -2,9 +2,10 @@
 
 use super::CollectionFilter;
 use crate::{Metadata, get_partition_spec};
+use ramie_core::sharding::{LogicalAxisRules, Shardings};
 use ramie_core::text::listed;
 use ramie_core::tree::{Key, Tree, Visitor};
-use ramie_core::{Array, LogicalAxisRules, Mesh, NamedSharding, PartitionSpec, Shardings, State};
+use ramie_core::{Array, Mesh, NamedSharding, PartitionSpec, State};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -131,7 +132,8 @@ impl Variables {
     /// mesh axes by rules (`nn.logical_to_mesh(nn.get_partition_spec(variables), rules)`).
     ///
     /// ```
-    /// use ramie_core::{Array, DType, LogicalAxisRules, P, State};
+    /// use ramie_core::sharding::LogicalAxisRules;
+    /// use ramie_core::{Array, DType, P, State};
     /// use ramie_nn::Metadata;
     /// use ramie_nn::linen::Variables;
     /// let kernel = State::from_iter([("kernel", Array::zeros(&[4, 8], DType::F32))]);
@@ -152,7 +154,7 @@ impl Variables {
     }
 
     /// Returns the sharding of each variable over a mesh (`nn.get_sharding`), for
-    /// [`JitOptions::out_shardings`](ramie_core::JitOptions) and
+    /// [`JitOptions::out_shardings`](ramie_core::options::JitOptions) and
     /// [`device_put`](ramie_core::device_put). With rules, logical names are translated to mesh
     /// axes first.
     ///

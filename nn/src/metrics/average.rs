@@ -2,7 +2,9 @@
 
 use super::{Metric, MetricArgs, MetricState, masked};
 use crate::wide::wide;
-use ramie_core::{Array, AxisNames, DType, psum, where_};
+use ramie_core::lax::psum;
+use ramie_core::typing::AxisNames;
+use ramie_core::{Array, DType, where_};
 use ramie_derive::Tree;
 
 /// The mean of all values so far (`nnx.metrics.Average`). It is NaN before the first value.

@@ -27,7 +27,9 @@ pub use multi::MultiMetric;
 pub use welford::{Statistics, Welford};
 
 use crate::variables;
-use ramie_core::{Array, AxisNames, Tree, broadcast_shapes};
+use ramie_core::numpy::broadcast_shapes;
+use ramie_core::typing::AxisNames;
+use ramie_core::{Array, Tree};
 use std::collections::BTreeMap;
 
 variables! {

@@ -2,7 +2,8 @@
 
 use super::{Metric, MetricArgs};
 use ramie_core::tree::{Key, Tree, Visitor, part};
-use ramie_core::{Array, AxisNames, State};
+use ramie_core::typing::AxisNames;
+use ramie_core::{Array, State};
 use std::any::Any;
 use std::collections::BTreeMap;
 

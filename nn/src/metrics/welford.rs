@@ -2,7 +2,10 @@
 
 use super::{Metric, MetricArgs, MetricState, masked};
 use crate::wide::wide;
-use ramie_core::{Array, AxisNames, DType, Reduction, psum, where_};
+use ramie_core::lax::psum;
+use ramie_core::options::Reduction;
+use ramie_core::typing::AxisNames;
+use ramie_core::{Array, DType, where_};
 use ramie_derive::Tree;
 
 /// The result of [`Welford`].

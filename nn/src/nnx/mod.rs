@@ -67,7 +67,8 @@ pub(crate) use graph::{copy, replace};
 pub(crate) use observe::{flops, observed};
 pub use observe::{observe, observe_mut};
 pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};
-pub use ramie_core::{JitOptions, jit, jit_with, make_jaxpr};
+pub use ramie_core::options::JitOptions;
+pub use ramie_core::{jit, jit_with, make_jaxpr};
 pub use rng_state::{ReseedPolicy, RngBackups, fork_rngs, reseed, restore_rngs, split_rngs};
 pub use sow::{Intermediates, Perturb, capture, capture_intermediates, init_perturbations, pop};
 pub use state::{

@@ -1,8 +1,9 @@
 //! `observe`: records the calls of layers.
 
 use super::parts::for_each_node;
+use ramie_core::stages::{Compiled, Value};
 use ramie_core::tree::{self, Tree, shape_dtype_structs};
-use ramie_core::{Array, Compiled, Result, Value, jit, vjp};
+use ramie_core::{Array, Result, jit, vjp};
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::collections::HashMap;

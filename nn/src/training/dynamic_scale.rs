@@ -1,8 +1,9 @@
 //! `DynamicScale`: loss scaling for narrow floating-point dtypes.
 
-use ramie_core::{
-    Array, AxisName, DType, IntoArray, Objective, Tree, pmean, tree, value_and_grad, where_,
-};
+use ramie_core::lax::pmean;
+use ramie_core::sharding::AxisName;
+use ramie_core::typing::Objective;
+use ramie_core::{Array, DType, IntoArray, Tree, tree, value_and_grad, where_};
 use ramie_derive::Tree;
 
 /// Scales a loss, so that small gradients are not rounded to zero in `f16`. The scale grows

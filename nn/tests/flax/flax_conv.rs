@@ -3,7 +3,8 @@
 use crate::common;
 
 use common::Golden;
-use ramie_core::{Array, DType, Padding};
+use ramie_core::lax::Padding;
+use ramie_core::{Array, DType};
 use ramie_nn::linen::{Conv, ConvLocal, ConvTranspose, Module, Scope};
 use ramie_nn::{ConvPadding, Rngs, avg_pool, init, max_pool, min_pool};
 

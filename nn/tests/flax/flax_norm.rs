@@ -3,7 +3,8 @@
 use crate::common;
 
 use common::Golden;
-use ramie_core::{Array, DType, Tree, VmapOptions, random, vmap_with};
+use ramie_core::options::VmapOptions;
+use ramie_core::{Array, DType, Tree, random, vmap_with};
 use ramie_nn::linen::{
     self, Apply, BatchNorm, Dense, Dropout, GroupNorm, InstanceNorm, LayerNorm, Module, RMSNorm,
     Scope,

@@ -4,8 +4,9 @@
 use crate::common;
 
 use common::{Case, Golden, last_bits};
+use ramie_core::lax::{Padding, max_pool};
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, Padding, State, jit, max_pool, stack, value_and_grad};
+use ramie_core::{Array, DType, State, jit, stack, value_and_grad};
 use ramie_nn::linen::{
     Apply, BatchNorm, CollectionFilter, Conv, Dense, Dropout, Module, OptimizedLSTMCell, RNN,
     Scope, Variables,

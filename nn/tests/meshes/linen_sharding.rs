@@ -1,10 +1,14 @@
 //! Shardings of Linen's variables, from initializers to compiled programs over
 //! 8 virtual devices.
 
+use ramie_core::lax::pmean;
+use ramie_core::options::{JitOptions, PmapOptions};
+use ramie_core::sharding::{
+    LogicalAxisRules, with_logical_axis_rules, with_logical_constraint, with_mesh,
+};
 use ramie_core::{
-    Array, DType, JitOptions, LogicalAxisRules, Mesh, NamedSharding, P, PmapOptions, State,
-    device_put, eval_shape, jit_with, pmap_with, pmean, random, with_logical_axis_rules,
-    with_logical_constraint, with_mesh,
+    Array, DType, Mesh, NamedSharding, P, State, device_put, eval_shape, jit_with, pmap_with,
+    random,
 };
 use ramie_nn::init;
 use ramie_nn::linen::{self, Dense, Module, Scope, Variables};

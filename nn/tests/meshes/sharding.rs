@@ -1,5 +1,9 @@
 //! Models over a mesh of 8 virtual devices, by the metadata of their variables.
 
+use ramie_core::options::JitOptions;
+use ramie_core::sharding::{
+    AxisType, LogicalAxisRules, SpecEntry, make_mesh_with, reshard, with_logical_axis_rules,
+};
 use ramie_core::*;
 use ramie_nn::linen::{self, Module, Scope};
 use ramie_nn::{

@@ -1,7 +1,8 @@
 //! Gradients of a batch part by part, and warnings about state that a traced function
 //! writes to a copy and drops.
 
-use ramie_core::{Array, DType, State, jit, random, scan, tree};
+use ramie_core::lax::scan;
+use ramie_core::{Array, DType, State, jit, random, tree};
 use ramie_nn::nnx::{self, Not, of_type};
 use ramie_nn::{
     BatchNorm, BatchStat, Dropout, Linear, Module, Optimizer, Param, RngCount, Rngs, Tree,

@@ -1,7 +1,8 @@
 //! Options of attention that Flax does not have: RMS normalization of queries and keys, windows, and
 //! a bias of the output projection alone.
 
-use ramie_core::{Array, DType, Reduction, State, random};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, State, random};
 use ramie_nn::{
     AttentionFn, AttentionInputs, AttentionOptions, HeadNorm, MultiHeadAttention,
     MultiHeadAttentionConfig, Param, QkNorm, Rngs, RotaryEmbedding, dot_product_attention,

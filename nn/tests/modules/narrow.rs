@@ -1,6 +1,7 @@
 //! Averages of weights and metrics of narrow dtypes.
 
-use ramie_core::{Array, DType, State, jit, scan};
+use ramie_core::lax::scan;
+use ramie_core::{Array, DType, State, jit};
 use ramie_nn::metrics::{Accuracy, Average, Metric, MetricArgs, MultiMetric, Welford};
 use ramie_nn::nnx::{Ema, of_type};
 use ramie_nn::{BatchNorm, Param, Rngs, accumulate};

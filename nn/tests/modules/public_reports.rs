@@ -1,6 +1,7 @@
 //! Public reports about masks, lengths, caches and metrics. Right values come from mathematics.
 
-use ramie_core::{Array, Attention, DType, grad, jit, random};
+use ramie_core::options::Attention;
+use ramie_core::{Array, DType, grad, jit, random};
 use ramie_nn::metrics::{Accuracy, Average, Metric, MetricArgs, Welford};
 use ramie_nn::{
     AttentionDropout, AttentionOptions, Bidirectional, Embed, GRUCell, LSTMCell,
@@ -193,7 +194,7 @@ fn padding_that_is_nan_has_no_influence() {
     // The gradient of a variance with a mask.
     let slopes = grad(|x: Array| {
         let mask = Array::from([true, true, false]);
-        x.var_over(ramie_core::Reduction::all().mask(&mask))
+        x.var_over(ramie_core::options::Reduction::all().mask(&mask))
     })(Array::from([1.0f32, 3.0, f32::NAN]));
     assert_eq!(slopes.to_vec::<f32>(), [-1.0, 1.0, 0.0]);
 }

@@ -3,7 +3,8 @@
 use super::message::entry;
 use super::wire::{Reader, Result, Value};
 use ramie_core::files::{self, Problem};
-use ramie_core::{AlignedBytes, Array, DType};
+use ramie_core::typing::AlignedBytes;
+use ramie_core::{Array, DType};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek};

@@ -2,7 +2,8 @@
 
 use super::{Operator, array, only, unary};
 use crate::call::{Call, signed};
-use ramie_core::{Array, Exact, Reduction, where_};
+use ramie_core::options::{Exact, Reduction};
+use ramie_core::{Array, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
     unary("HardSwish", |x| x * (x / 6.0 + 0.5).clip(0.0, 1.0)),

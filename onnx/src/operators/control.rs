@@ -2,7 +2,8 @@
 
 use super::{Operator, values};
 use crate::call::{Call, Value};
-use ramie_core::{Array, cond};
+use ramie_core::Array;
+use ramie_core::lax::cond;
 
 pub(super) const OPERATORS: &[Operator] = &[values("If", branch)];
 

@@ -3,7 +3,9 @@
 use super::{Operator, array, only};
 use crate::call::Call;
 use crate::file::Node;
-use ramie_core::{Array, Convolution, conv_general_dilated};
+use ramie_core::Array;
+use ramie_core::lax::conv_general_dilated;
+use ramie_core::options::Convolution;
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("Conv", |c| biased(c, convolve(c, &c.array(0), &c.array(1)))).limits(padding),

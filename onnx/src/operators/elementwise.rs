@@ -4,7 +4,8 @@ use super::{Operator, array, binary, unary};
 use crate::call::Call;
 use crate::file::{Node, data_type_name, dtype_of};
 use crate::known::Known;
-use ramie_core::{Array, DType, finfo, linalg, where_};
+use ramie_core::dtypes::finfo;
+use ramie_core::{Array, DType, linalg, where_};
 use std::cmp::Ordering;
 
 pub(super) const OPERATORS: &[Operator] = &[

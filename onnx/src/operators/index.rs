@@ -5,7 +5,8 @@ use crate::call::{Call, Value};
 use crate::file::Node;
 use crate::known::{Known, each};
 use ndarray::Axis;
-use ramie_core::{Array, At, DType, IndexItem, concatenate, where_};
+use ramie_core::numpy::{At, IndexItem};
+use ramie_core::{Array, DType, concatenate, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("ArgMax", |c| extreme(c, |x, axis| x.argmax(axis))),

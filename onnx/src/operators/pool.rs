@@ -3,7 +3,8 @@
 use super::conv::{self, Geometry};
 use super::{Operator, array};
 use crate::call::Call;
-use ramie_core::{Array, DType, Window};
+use ramie_core::options::Window;
+use ramie_core::{Array, DType};
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("AveragePool", |c| {

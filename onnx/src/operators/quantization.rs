@@ -4,7 +4,8 @@ use super::elementwise::saturated;
 use super::{Operator, array, values};
 use crate::call::{Call, Value};
 use crate::file::dtype_of;
-use ramie_core::{Array, DType, iinfo, where_};
+use ramie_core::dtypes::iinfo;
+use ramie_core::{Array, DType, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("DequantizeLinear", |c| {

@@ -3,7 +3,9 @@
 use super::{Operator, values};
 use crate::call::{Call, Value};
 use crate::file::Node;
-use ramie_core::{Array, ScanOptions, scan_with, stack, where_};
+use ramie_core::lax::scan_with;
+use ramie_core::options::ScanOptions;
+use ramie_core::{Array, stack, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
     values("GRU", |c| run(c, Cell::Gru)).limits(|n, _| limits(n, &["Sigmoid", "Tanh"])),

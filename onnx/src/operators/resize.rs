@@ -3,7 +3,9 @@
 use super::{Operator, array, only};
 use crate::call::Call;
 use crate::file::Node;
-use ramie_core::{Array, Contraction, DType, Precision, where_};
+use ramie_core::lax::Precision;
+use ramie_core::options::Contraction;
+use ramie_core::{Array, DType, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("Resize", resize).needs(&[1, 2, 3]).limits(limits),

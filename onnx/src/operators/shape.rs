@@ -5,7 +5,8 @@ use crate::call::{Call, Value, signed};
 use crate::file::dtype_of;
 use crate::known::{Known, Numbers, each};
 use ndarray::{Axis, IxDyn};
-use ramie_core::{Array, DType, broadcast_shapes, concatenate};
+use ramie_core::numpy::broadcast_shapes;
+use ramie_core::{Array, DType, concatenate};
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("Concat", join).on_host(join_known),

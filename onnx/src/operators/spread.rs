@@ -2,7 +2,8 @@
 
 use super::{Operator, array, only};
 use crate::call::Call;
-use ramie_core::{Array, PadMode};
+use ramie_core::Array;
+use ramie_core::numpy::PadMode;
 
 pub(super) const OPERATORS: &[Operator] = &[
     array("CenterCropPad", center).needs(&[1]),

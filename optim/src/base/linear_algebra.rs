@@ -2,12 +2,11 @@
 
 use crate::base::wide::wide;
 use crate::tree;
+use ramie_core::dtypes::promote_types;
+use ramie_core::lax::{DotDimensionNumbers, Precision, scan_with, while_loop};
 use ramie_core::linalg::{NormOrder, matrix_norm};
 use ramie_core::random::{self, Key};
-use ramie_core::{
-    Array, DType, DotDimensionNumbers, IntoArray, Precision, State, promote_types, scan_with,
-    where_, while_loop,
-};
+use ramie_core::{Array, DType, IntoArray, State, where_};
 use ramie_derive::Tree;
 
 /// Computes the product of a matrix with a vector or matrix, in full precision.
@@ -301,7 +300,7 @@ pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array 
         let ahead = &next + slide * (&next - x);
         ((next, ahead, next_c), ())
     };
-    let options = ramie_core::ScanOptions {
+    let options = ramie_core::options::ScanOptions {
         length: Some(iters),
         ..Default::default()
     };

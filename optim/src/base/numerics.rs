@@ -4,7 +4,8 @@ use crate::base::wide::{wide, wide_dtype};
 use crate::tree::abs_sq;
 use crate::{Hyperparam, tree};
 use ramie_core::linalg::{self, NormOrder};
-use ramie_core::{Array, DType, IntoArray, Reduction, State, custom_jvp, where_};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, IntoArray, State, custom_jvp, where_};
 
 /// Returns the count plus one. A count at `i32::MAX` does not change.
 ///

@@ -4,7 +4,8 @@ use crate::Hyperparam;
 use crate::base::any_tree::zip;
 use crate::base::given::Given;
 use crate::base::wide::wide;
-use ramie_core::{Array, IntoArray, Tree, cond, tree};
+use ramie_core::lax::cond;
+use ramie_core::{Array, IntoArray, Tree, tree};
 
 /// Adds the updates to the parameters, in at least `f32`, and casts the sums to the dtypes of the
 /// parameters.

@@ -1,7 +1,8 @@
 //! Complex parameters as pairs of real ones.
 
 use crate::{ExtraArgs, GradientTransformation, OptState};
-use ramie_core::{Array, State, complex};
+use ramie_core::numpy::complex;
+use ramie_core::{Array, State};
 use ramie_derive::Tree;
 
 /// The state of [`split_real_and_imaginary`].

@@ -4,8 +4,9 @@ use super::dimension_numbers::{DimensionNumbers, Matrices};
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
 use crate::{GradientTransformation, OptState, Scaled, Schedule, scale_by_adam};
+use ramie_core::lax::cond;
 use ramie_core::linalg::svd;
-use ramie_core::{Array, DType, State, cond};
+use ramie_core::{Array, DType, State};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_galore`].

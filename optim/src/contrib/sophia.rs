@@ -5,8 +5,9 @@ use crate::base::moments::{bias_correction, update_moment};
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
 use crate::{ExtraArgs, GradientTransformation, OptState, Scaled, Schedule, tree};
+use ramie_core::lax::cond;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, State, cond, grad, jvp};
+use ramie_core::{Array, DType, State, grad, jvp};
 use ramie_derive::Tree;
 
 /// The state of [`hutchinson_estimator_diag_hessian`].

@@ -1,7 +1,9 @@
 //! Cross-entropy losses.
 
 use super::{check_broadcasts, check_classes, check_floats, check_integers, class_numbers};
-use ramie_core::{Array, Reduction, broadcast_shapes, custom_jvp, where_};
+use ramie_core::numpy::broadcast_shapes;
+use ramie_core::options::Reduction;
+use ramie_core::{Array, custom_jvp, where_};
 
 /// Computes the cross entropy of logits `[…, classes]` and target probabilities of the same
 /// shape, with the result `[…]` (`optax.softmax_cross_entropy`).
@@ -17,7 +19,8 @@ pub fn softmax_cross_entropy(logits: &Array, labels: &Array) -> Array {
 /// Computes [`softmax_cross_entropy`] with classes along other axes or with a mask.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Reduction};
+/// use ramie_core::options::Reduction;
+/// use ramie_core::Array;
 /// use ramie_optim::losses::softmax_cross_entropy_over;
 /// # let (logits, labels, mask) = (Array::from(1.0f32), Array::from(1.0f32), Array::from(true));
 /// // Classes along the second axis, some of which are masked.

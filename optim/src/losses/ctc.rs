@@ -1,7 +1,9 @@
 //! Connectionist temporal classification (CTC), a loss for sequences without alignment.
 
 use super::{check_classes, check_floats, check_integers, class_numbers};
-use ramie_core::{Array, DType, concatenate, einsum, finfo, promote_types, scan, where_};
+use ramie_core::dtypes::{finfo, promote_types};
+use ramie_core::lax::scan;
+use ramie_core::{Array, DType, concatenate, einsum, where_};
 
 /// Options of [`ctc_loss`].
 #[derive(Clone, Copy, Debug, PartialEq)]

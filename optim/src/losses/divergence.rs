@@ -1,7 +1,8 @@
 //! Kullback–Leibler divergences.
 
 use super::check_floats;
-use ramie_core::{Array, Reduction, where_};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, where_};
 
 /// Computes the Kullback–Leibler divergence of predictions from target probabilities
 /// `[…, classes]`, with the result `[…]`. The predictions are log-probabilities

@@ -2,7 +2,7 @@
 //! training objective.
 //!
 //! A loss over an axis of classes uses the last axis. Its `…_over` variant takes other axes, or a
-//! [`Reduction`](ramie_core::Reduction) with a mask of the elements to include (`where=` in Optax).
+//! [`Reduction`](ramie_core::options::Reduction) with a mask of the elements to include (`where=` in Optax).
 
 mod classification;
 mod ctc;
@@ -40,8 +40,9 @@ pub use segmentation::{
 };
 pub use self_supervised::{TripletOptions, ntxent, triplet_margin_loss};
 
+use ramie_core::dtypes::iinfo;
 use ramie_core::text::listed;
-use ramie_core::{Array, DType, iinfo};
+use ramie_core::{Array, DType};
 
 /// Panics unless the array contains floats.
 #[track_caller]

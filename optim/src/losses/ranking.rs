@@ -1,7 +1,8 @@
 //! Ranking losses.
 
 use super::check_floats;
-use ramie_core::{Array, Reduction, where_};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, where_};
 
 /// Computes the softmax cross entropy of the scores `[…, items]` of lists and the relevance of
 /// their items, with the result `[…]` (`optax.losses.ranking_softmax_loss` with `reduce_fn=None`;

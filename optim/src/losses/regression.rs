@@ -1,7 +1,8 @@
 //! Regression losses.
 
 use super::{check_broadcasts, check_floats, check_same_shape};
-use ramie_core::{Array, IntoArray, Reduction};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, IntoArray};
 
 /// Computes the squared error of each element (`optax.squared_error`).
 ///

@@ -1,7 +1,8 @@
 //! Image segmentation losses.
 
 use super::check_same_shape;
-use ramie_core::{Array, DType, promote_types};
+use ramie_core::dtypes::promote_types;
+use ramie_core::{Array, DType};
 
 /// Options of [`dice_loss`].
 #[derive(Clone, Debug)]

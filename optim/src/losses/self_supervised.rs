@@ -1,7 +1,9 @@
 //! Losses of embeddings.
 
 use super::{check_floats, cosine_similarity};
-use ramie_core::{Array, Reduction, finfo, where_};
+use ramie_core::dtypes::finfo;
+use ramie_core::options::Reduction;
+use ramie_core::{Array, where_};
 
 /// Computes the normalized temperature-scaled cross entropy of embeddings `[n, features]`, `[]`
 /// (`optax.losses.ntxent`; Chen et al., 2020, SimCLR). It attracts embeddings with equal labels

@@ -6,7 +6,8 @@ use crate::base::options::options;
 use crate::base::wide::wide_state;
 use crate::tree::abs_sq;
 use crate::{GradientTransformation, Hyperparam, global_norm, tree};
-use ramie_core::{Array, IntoArray, Reduction, State, vmap, where_};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, IntoArray, State, vmap, where_};
 
 /// Clips each element to the interval from `-max_delta` to `max_delta`.
 #[track_caller]

@@ -3,7 +3,8 @@
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::wide::into_wide;
 use crate::{ExtraArgs, GradientTransformation, OptState, tree};
-use ramie_core::{Array, DType, State, cond, where_};
+use ramie_core::lax::cond;
+use ramie_core::{Array, DType, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`conditionally_transform`].

@@ -4,7 +4,8 @@ use crate::base::extra_args::expect_params;
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
 use crate::{GradientTransformation, tree};
-use ramie_core::{Array, DType, IntoArray, Reduction, State};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, IntoArray, State};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_factored_rms`]. For each array it contains either a row and a column

@@ -4,7 +4,8 @@ use crate::base::extra_args::expect_params;
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
 use crate::{GradientTransformation, tree};
-use ramie_core::{Array, DType, State, promote_types, where_};
+use ramie_core::dtypes::promote_types;
+use ramie_core::{Array, DType, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_lbfgs`].

@@ -9,8 +9,9 @@ use crate::base::extra_args::expect_params;
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::wide::wide_dtype;
 use crate::{GradientTransformation, tree};
+use ramie_core::dtypes::finfo;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, State, finfo, where_};
+use ramie_core::{Array, DType, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`kahan_summation`].

@@ -5,7 +5,8 @@ use crate::base::given::Given;
 use crate::base::numerics::{count_zero, safe_increment, safe_norm, safe_root_mean_squares};
 use crate::base::options::options;
 use crate::{GradientTransformation, Hyperparam, Schedule, tree};
-use ramie_core::{Array, Reduction, where_};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, where_};
 use ramie_derive::Tree;
 
 /// Multiplies updates by a number.

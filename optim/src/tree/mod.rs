@@ -15,9 +15,11 @@ pub use lookup::{get, get_all_with_path, get_with, map_params, map_params_or, se
 use crate::Hyperparam;
 use crate::base::any_tree::zip;
 use crate::base::wide::{is_narrow, wide};
+use ramie_core::dtypes::promote_types;
 use ramie_core::random::Key;
 use ramie_core::tree::{self, leaves, map};
-use ramie_core::{Array, DType, IntoArray, Like, State, Tree, promote_types, where_};
+use ramie_core::typing::Like;
+use ramie_core::{Array, DType, IntoArray, State, Tree, where_};
 use std::collections::BTreeMap;
 
 macro_rules! pointwise {

@@ -5,7 +5,9 @@ use crate::common;
 
 use common::grid;
 use common::table::{GROUPS, Table, table};
-use ramie_core::{Array, DType, State, finfo, jit, scan};
+use ramie_core::dtypes::finfo;
+use ramie_core::lax::scan;
+use ramie_core::{Array, DType, State, jit};
 use ramie_optim::*;
 
 const STEPS: usize = 200;

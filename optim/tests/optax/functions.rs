@@ -5,7 +5,9 @@ use crate::common;
 
 use common::{golden_of, grid, numbers};
 use ramie_core::linalg::NormOrder;
-use ramie_core::{Array, DType, Reduction, State, complex, grad, random, vmap};
+use ramie_core::numpy::complex;
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, State, grad, random, vmap};
 use ramie_optim::perturbations::{Noise, Perturbation, make_perturbed_fun};
 use ramie_optim::projections::*;
 use ramie_optim::*;

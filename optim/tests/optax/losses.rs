@@ -1,7 +1,8 @@
 //! Losses and their gradients against Optax; `tests/golden/losses.py` made the
 //! numbers.
 
-use ramie_core::{Array, DType, Reduction, grad, jit, where_};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, grad, jit, where_};
 use ramie_optim::losses::*;
 use ramie_testing::panic_message;
 use serde_json::Value;

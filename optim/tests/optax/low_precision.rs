@@ -58,7 +58,7 @@ fn kahans_sum_follows_that_of_f32() {
         let (p, c) = (wide(&params["w"]), wide(&kahan.compensation["w"]));
         // Each step rounds the compensation, which is at most half a unit of the
         // parameter, to the bits of the type.
-        let unit = ramie_core::finfo(dtype).eps as f32;
+        let unit = ramie_core::dtypes::finfo(dtype).eps as f32;
         for i in 0..4 {
             let exact = 1.0 + steps as f32 * rates[i];
             let most = steps as f32 * unit * unit + 1e-5;

@@ -5,8 +5,9 @@
 use crate::common;
 
 use common::{Tally, compare, golden_of, grid, mlp, problems};
+use ramie_core::numpy::complex;
 use ramie_core::random;
-use ramie_core::{Array, DType, State, complex, grad, jit, tree, vmap};
+use ramie_core::{Array, DType, State, grad, jit, tree, vmap};
 use ramie_optim::contrib::*;
 use ramie_optim::*;
 use serde_json::Value;

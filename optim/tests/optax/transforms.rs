@@ -4,7 +4,8 @@ use crate::common;
 
 use common::table::{GROUPS, Table, table, with_rate};
 use common::{Run, close, grid, mlp, problems};
-use ramie_core::{Array, DType, State, jit, scan, vmap};
+use ramie_core::lax::scan;
+use ramie_core::{Array, DType, State, jit, vmap};
 use ramie_optim::*;
 
 fn network() -> State {

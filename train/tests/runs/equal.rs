@@ -174,7 +174,7 @@ fn a_validation_weights_batches_by_the_rows_that_count() {
         let history = Trainer::from_step(step)
             .validate_with(
                 |_: &Array, (rows, mask): (Array, Array)| {
-                    rows.mean_over(ramie_core::Reduction::all().mask(&mask))
+                    rows.mean_over(ramie_core::options::Reduction::all().mask(&mask))
                 },
                 data.masked(),
             )

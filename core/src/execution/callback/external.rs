@@ -65,7 +65,8 @@ pub fn pure_callback<A: Tree, R: Tree>(
 /// Calls a function like [`pure_callback`], but supports `vmap`.
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, VmapMethod, pure_callback_with, vmap};
+/// use ramie_core::options::VmapMethod;
+/// use ramie_core::{pure_callback_with, vmap, Array, DType};
 /// let round = |x: Array| Array::from(x.item::<f32>().round());
 /// let f = move |x: Array| {
 ///     let shape = Array::shape_dtype_struct(&[], DType::F32);

@@ -2,12 +2,13 @@
 
 use crate::base::location;
 use crate::execution::callback::{HostFunction, VmapMethod};
+use crate::extend::{Outputs, ShardingRule};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Effects, Facts, Param, Primitive, move_batch_axis,
 };
 use crate::program::lower::{Lowering, Value, avals, order, row_major};
 use crate::program::trace::bind;
-use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule};
+use crate::{Array, Aval, Result, ShapeError};
 use ramie_pjrt::Callback;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
@@ -84,7 +85,7 @@ impl HostCallback {
     /// Returns the type of a result for all examples.
     fn batched(&self, result: Aval) -> Aval {
         let sizes = self.levels.iter().map(|l| l.size);
-        let shape: crate::Dims = sizes.chain(result.shape().iter().copied()).collect();
+        let shape: crate::typing::Dims = sizes.chain(result.shape().iter().copied()).collect();
         result.with_shape(&shape)
     }
 

@@ -17,7 +17,7 @@ pub use function::{JitFunction, Jitted, Staged};
 pub(crate) use programs::forget_all;
 pub use stages::{Compiled, Lowered, Traced};
 
-use crate::Shardings;
+use crate::sharding::Shardings;
 use ramie_pjrt::OptionOverride;
 use ramie_plugins::settings;
 use std::sync::atomic::{AtomicU8, Ordering};

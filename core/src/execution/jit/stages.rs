@@ -11,9 +11,10 @@ use super::trace::Trace;
 use crate::client::Program;
 use crate::client::sharded::Site;
 use crate::execution::aot::{CompiledFor, Target};
+use crate::extend::{ClosedJaxpr, Jaxpr};
 use crate::program::lower::strip_locations;
 use crate::transform::ByValue;
-use crate::{ClosedJaxpr, Error, Jaxpr, Mesh, NamedSharding, Result, Tree};
+use crate::{Error, Mesh, NamedSharding, Result, Tree};
 use ramie_pjrt::{Executable, MemoryAnalysis, OptionOverride, Value};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -195,7 +196,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     ///
     /// A program over a mesh uses as many of the target's devices as the mesh has, in their
     /// order. The program is lowered again for the target's platform, but
-    /// [`platform_dependent`](crate::platform_dependent) already chose its branch when the
+    /// [`platform_dependent`](crate::lax::platform_dependent) already chose its branch when the
     /// function was traced.
     ///
     /// ```no_run

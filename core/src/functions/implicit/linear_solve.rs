@@ -1,11 +1,12 @@
 //! Custom linear solves with derivatives of the solution.
 
+use crate::extend::ClosedJaxpr;
 use crate::prim::control::CustomLinearSolve;
 use crate::prim::control::functions::{differences, types_of};
 use crate::program::trace::bind;
 use crate::program::traced::trace_tree;
 use crate::program::tree;
-use crate::{Array, ClosedJaxpr, Tree, linear_transpose};
+use crate::{Array, Tree, linear_transpose};
 
 /// A linear function from a tree to a tree of the same type.
 pub type LinearFn<'a, T> = &'a dyn Fn(T) -> T;
@@ -27,7 +28,9 @@ pub enum TransposeSolve<'a, T> {
 /// dynamic number of steps.
 ///
 /// ```
-/// use ramie_core::{Array, TransposeSolve, custom_linear_solve, grad};
+/// use ramie_core::lax::custom_linear_solve;
+/// use ramie_core::typing::TransposeSolve;
+/// use ramie_core::{grad, Array};
 /// // A diagonal matrix, solved by division.
 /// let f = |d: Array| {
 ///     let b = Array::from([6.0f32, 8.0]);

@@ -1,13 +1,15 @@
 //! Custom root finding with derivatives of the solution.
 
 use super::LinearFn;
+use crate::extend::{ClosedJaxpr, Jaxpr};
+use crate::options::HasAux;
 use crate::passes::jvp_eval;
 use crate::prim::control::functions::{differences, types_of};
 use crate::prim::custom::{CustomJvpCall, Identity, JvpRule};
 use crate::program::trace::{bind, trace_to_jaxpr};
 use crate::program::traced::trace_tree;
 use crate::program::tree;
-use crate::{Array, Aval, ClosedJaxpr, HasAux, Jaxpr, Tree, linearize};
+use crate::{Array, Aval, Tree, linearize};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -21,11 +23,13 @@ pub type RootFn<'a, T> = &'a (dyn Fn(T) -> T + Send + Sync);
 /// `solve` itself is not differentiated, so it may be an iteration with a dynamic number of
 /// steps. `tangent_solve(g, y)` solves `g(x) = y` for a linear function `g`, the derivative of
 /// `f` at the root. For a scalar, the solution is `y / g(1)`. Reverse mode requires a solve that
-/// can be transposed, such as [`custom_linear_solve`](crate::custom_linear_solve) or
+/// can be transposed, such as [`custom_linear_solve`](crate::lax::custom_linear_solve) or
 /// [`linalg::cg`](crate::functions::linalg::cg).
 ///
 /// ```
-/// use ramie_core::{Array, LinearFn, RootFn, custom_root, grad, while_loop};
+/// use ramie_core::lax::{custom_root, while_loop};
+/// use ramie_core::typing::{LinearFn, RootFn};
+/// use ramie_core::{grad, Array};
 /// // The square root, by halving an interval.
 /// let sqrt = |a: Array| {
 ///     let solve = |f: RootFn<'_, Array>, top: Array| {

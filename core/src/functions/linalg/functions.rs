@@ -2,10 +2,12 @@
 
 use super::matrix::{identity, matrix_shape, product};
 use super::{expect_square, inexact, solve};
+use crate::lax::fori_loop;
+use crate::options::Reduction;
 use crate::prim::fused::fused1;
 use crate::prim::operands;
 use crate::types::aval::broadcast_shapes;
-use crate::{Array, DType, Reduction, concatenate, fori_loop, where_};
+use crate::{Array, DType, concatenate, where_};
 use std::borrow::Borrow;
 
 /// Multiplies several matrices (`jax.numpy.linalg.multi_dot`) in the order that takes the fewest
@@ -175,7 +177,7 @@ pub fn toeplitz(column: &Array, row: &Array) -> Array {
     });
     let shaped = |sizes: &[usize]| [&batch, sizes].concat();
     if m == 0 || n == 0 {
-        return Array::zeros(&shaped(&[m, n]), crate::result_type(&[column, row]));
+        return Array::zeros(&shaped(&[m, n]), crate::dtypes::result_type(&[column, row]));
     }
     let (column, row) = (
         column.broadcast_to(&shaped(&[m])),

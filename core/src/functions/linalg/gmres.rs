@@ -148,7 +148,7 @@ impl Krylov<'_> {
         let rest = rest - again.dot(&basis);
         let new = norm(&rest);
         let new = where_(
-            new.gt(norm(&image) * crate::finfo(dtype.real()).eps),
+            new.gt(norm(&image) * crate::dtypes::finfo(dtype.real()).eps),
             &new,
             0.0,
         );

@@ -1,7 +1,8 @@
 //! Singular values of Hermitian matrices, computed from their eigenvalues.
 
 use super::{SvdFactors, eigh, matrix};
-use crate::{Array, Descending, where_};
+use crate::options::Descending;
+use crate::{Array, where_};
 
 /// Computes the singular value decomposition of Hermitian matrices `[.., n, n]`
 /// (`jax.numpy.linalg.svd` with `hermitian=True`) from [`eigh`]: the singular values are the

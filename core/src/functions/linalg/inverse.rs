@@ -4,9 +4,10 @@ use super::matrix::{
     adjoint, epsilon, matrix_shape, product, squared_magnitude, symmetrized, transposed,
 };
 use super::{expect_square, inexact, inv, solve, svd, svd_hermitian, svdvals, svdvals_hermitian};
+use crate::options::Reduction;
 use crate::prim::fused::{fused, fused1};
 use crate::prim::operands::promote_all;
-use crate::{Array, DType, Reduction, custom_jvp, where_};
+use crate::{Array, DType, custom_jvp, where_};
 
 /// Computes the pseudo-inverses (`jax.numpy.linalg.pinv`) of matrices `[.., m, n]`, as
 /// `[.., n, m]`. Singular values up to `rtol` times the largest count as zero. `rtol` defaults to

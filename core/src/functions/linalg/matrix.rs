@@ -2,7 +2,8 @@
 
 use crate::prim::dot::{DotDimensionNumbers, Precision};
 use crate::prim::index::{Gather, GatherDimensionNumbers};
-use crate::{Array, DType, Dims, where_};
+use crate::typing::Dims;
+use crate::{Array, DType, where_};
 
 /// Returns the numbers of rows and columns.
 pub(crate) fn matrix_shape(x: &Array) -> (usize, usize) {

@@ -1,7 +1,8 @@
 //! Norms and condition numbers.
 
 use super::{inexact, inv, svdvals};
-use crate::{Array, Reduction, where_};
+use crate::options::Reduction;
+use crate::{Array, where_};
 
 /// The order of a norm.
 #[derive(Clone, Copy, Debug, PartialEq)]

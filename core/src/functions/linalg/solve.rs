@@ -5,9 +5,11 @@ use super::{inexact, triangular_solve};
 use crate::functions::linalg::primitives::{
     LinearSolve, Lu, LuPivotsToPermutation, TriangularSolve,
 };
+use crate::numpy::broadcast_shapes;
 use crate::prim::operands::promote_all;
 use crate::program::trace::{bind, bind1};
-use crate::{Array, DType, Dims, broadcast_shapes};
+use crate::typing::Dims;
+use crate::{Array, DType};
 
 /// An LU decomposition, `P A = L U`, of matrices `A` of shape `[.., m, n]`.
 #[derive(Clone, Debug)]

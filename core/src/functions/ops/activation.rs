@@ -1,7 +1,8 @@
 //! Activation functions (`jax.nn`).
 
+use crate::dtypes::finfo;
 use crate::prim::elementwise::parts;
-use crate::{Array, finfo, where_};
+use crate::{Array, where_};
 
 /// The parameter `alpha` of [`Array::selu`].
 const SELU_ALPHA: f64 = 1.673_263_242_354_377_2;

@@ -115,7 +115,7 @@ impl Array {
         }
         match self.as_literal() {
             Some(l) if self.aval().weak_type() => {
-                Array::literal(crate::Literal::weak(l.value(), DType::F32))
+                Array::literal(crate::dtypes::Literal::weak(l.value(), DType::F32))
             }
             _ => self.astype(DType::F32),
         }
@@ -195,7 +195,7 @@ impl Array {
     #[track_caller]
     pub fn power(&self, exponent: impl IntoArray) -> Array {
         let exponent = exponent.into_array();
-        if let Some(crate::Scalar::Int(y)) = exponent.as_literal().map(|l| l.value())
+        if let Some(crate::dtypes::Scalar::Int(y)) = exponent.as_literal().map(|l| l.value())
             && let Ok(y) = i32::try_from(y)
         {
             return self.integer_pow(y);

@@ -1,8 +1,9 @@
 //! Integer functions: common divisors and multiples, and booleans packed into bytes.
 
+use crate::lax::while_loop;
 use crate::prim::elementwise::parts;
 use crate::prim::operands::{self, promote};
-use crate::{Array, DType, IntoArray, where_, while_loop};
+use crate::{Array, DType, IntoArray, where_};
 
 /// The bit of a byte that stores the first boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,7 +92,7 @@ impl Array {
         let n = bits.shape()[last];
         let mut widths = vec![(0, 0); bits.ndim()];
         widths[last].1 = n.next_multiple_of(8) - n;
-        let mut shape: crate::Dims = bits.shape().into();
+        let mut shape: crate::typing::Dims = bits.shape().into();
         shape[last] = n.div_ceil(8);
         shape.push(8);
         let bytes = bits.pad(&widths, 0).reshape(&shape);
@@ -114,7 +115,7 @@ impl Array {
         self.axis("unpackbits", axis);
         let bytes = self.swap_axes(axis, -1).expand_dims(&[-1]);
         let bits = bytes.right_shift(order.shifts()).bitwise_and(1);
-        let mut shape: crate::Dims = bits.shape().into();
+        let mut shape: crate::typing::Dims = bits.shape().into();
         shape.pop();
         let last = shape.len() - 1;
         shape[last] *= 8;

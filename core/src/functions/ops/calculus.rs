@@ -1,9 +1,10 @@
 //! Differences, integrals and interpolation of sampled functions.
 
 use super::Side;
+use crate::lax::sort;
 use crate::prim::elementwise::parts;
 use crate::prim::operands::{self, promote, promote_all};
-use crate::{Array, DType, IntoArray, concatenate, lax_sort, where_};
+use crate::{Array, DType, IntoArray, concatenate, where_};
 
 impl Array {
     /// Computes the difference between each element and the previous one along an axis. For
@@ -303,7 +304,7 @@ impl Interpolation {
         if let Some(period) = &self.period {
             let period = period.astype(xp.dtype()).abs();
             x = x.remainder(&period);
-            let sorted = lax_sort(&[xp.remainder(&period), fp], 0, 1);
+            let sorted = sort(&[xp.remainder(&period), fp], 0, 1);
             let n = sorted[0].size();
             let (first, last) = (
                 |x: &Array| x.slice_axis(0, 0, 1),
@@ -320,7 +321,7 @@ impl Interpolation {
         let (x0, f0) = (xp.index(&left), fp.index(&left));
         let (x1, f1) = (xp.index(&right), fp.index(&right));
         let (width, rise) = (&x1 - &x0, &f1 - &f0);
-        let flat = width.abs().le(crate::finfo(xp.dtype()).eps.powi(2));
+        let flat = width.abs().le(crate::dtypes::finfo(xp.dtype()).eps.powi(2));
         let slope = (&x - &x0) / where_(&flat, 1, &width) * &rise;
         // At a point next to an infinite value, the slope times the distance 0 is NaN.
         let steep = rise.is_finite().logical_not();

@@ -1,9 +1,10 @@
 //! Functions that choose among arrays by index or condition, and that write at flat indices.
 
+use crate::numpy::IndexItem;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::index::positions::flat_positions;
 use crate::prim::operands::{common_shape, common_type, promote_all};
-use crate::{Array, DType, IndexItem, IntoArray, stack, where_};
+use crate::{Array, DType, IntoArray, stack, where_};
 use std::borrow::Borrow;
 
 /// The treatment of out-of-bounds indices.
@@ -31,7 +32,8 @@ impl BoundsMode {
 /// (`jnp.ravel_multi_index`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, BoundsMode, ravel_multi_index};
+/// use ramie_core::numpy::{ravel_multi_index, BoundsMode};
+/// use ramie_core::Array;
 /// let (i, j) = (Array::from([1, 0]), Array::from([2, 9]));
 /// let flat = ravel_multi_index(&[i, j], &[2, 3], BoundsMode::Clip);
 /// assert_eq!(flat.to_vec::<i32>(), [5, 2]);

@@ -1,17 +1,22 @@
 //! Convolutions: `jax.lax.conv_general_dilated` and its variants.
 
+use crate::lax::{DotDimensionNumbers, Precision};
+use crate::options::Contraction;
 use crate::prim::conv::{ConvGeneralDilated, ConvLayout, Padding, dilated};
 use crate::program::trace::bind1;
 use crate::types::aval::element_count;
 use crate::types::sharding::OutSharding;
-use crate::{Array, Contraction, DType, Dims, DotDimensionNumbers, PartitionSpec, Precision};
+use crate::typing::Dims;
+use crate::{Array, DType, PartitionSpec};
 
 /// Options of a convolution: layout, strides, padding, dilation, groups and precision.
 ///
 /// By default, strides and dilations are 1, there is no padding, and there is one group.
 ///
 /// ```no_run
-/// use ramie_core::{Array, ConvLayout, Convolution, DType, Padding, conv_general_dilated};
+/// use ramie_core::lax::{conv_general_dilated, ConvLayout, Padding};
+/// use ramie_core::options::Convolution;
+/// use ramie_core::{Array, DType};
 /// let images = Array::ones(&[8, 28, 28, 3], DType::F32);
 /// let kernels = Array::ones(&[3, 3, 3, 16], DType::F32);
 /// let how = Convolution::new()
@@ -190,7 +195,8 @@ pub fn conv_general_dilated(lhs: &Array, rhs: &Array, how: &Convolution) -> Arra
 /// Computes a convolution in the layout `NCHW`, `OIHW`, `NCHW` (`jax.lax.conv`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, Padding, conv};
+/// use ramie_core::lax::{conv, Padding};
+/// use ramie_core::{Array, DType};
 /// let (x, kernel) = (Array::ones(&[1, 1, 5], DType::F32), Array::ones(&[1, 1, 3], DType::F32));
 /// let sums = conv(&x, &kernel, &[1], Padding::Same);
 /// assert_eq!(sums.to_vec::<f32>(), [2.0, 3.0, 3.0, 3.0, 2.0]);

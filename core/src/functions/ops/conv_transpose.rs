@@ -1,8 +1,10 @@
 //! Transposed convolutions (`jax.lax.conv_transpose`).
 
 use super::{Convolution, conv_general_dilated};
+use crate::lax::Precision;
 use crate::prim::conv::{ConvLayout, Padding, dilated, transposed_padding, turned};
-use crate::{Array, DType, Dims, Precision};
+use crate::typing::Dims;
+use crate::{Array, DType};
 
 /// Options of a transposed convolution.
 ///
@@ -103,7 +105,9 @@ impl ConvTranspose {
 /// each element of `lhs` is spread over a window (`jax.lax.conv_transpose`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, ConvTranspose, DType, conv_transpose};
+/// use ramie_core::lax::conv_transpose;
+/// use ramie_core::options::ConvTranspose;
+/// use ramie_core::{Array, DType};
 /// let x = Array::ones(&[1, 4, 4, 8], DType::F32);
 /// let kernel = Array::ones(&[3, 3, 8, 2], DType::F32);
 /// let wide = conv_transpose(&x, &kernel, &ConvTranspose::new().strides(&[2, 2]));

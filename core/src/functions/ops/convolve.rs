@@ -50,7 +50,8 @@ impl Array {
     /// Computes the convolution of two sequences, `Σₖ aₖ v₍ₙ₋ₖ₎` (`jnp.convolve`).
     ///
     /// ```no_run
-    /// use ramie_core::{Array, ConvolveMode};
+    /// use ramie_core::numpy::ConvolveMode;
+    /// use ramie_core::Array;
     /// let (x, pair) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([1.0f32, 1.0]));
     /// assert_eq!(x.convolve(&pair, ConvolveMode::Full).to_vec::<f32>(), [1.0, 3.0, 5.0, 3.0]);
     /// ```

@@ -1,8 +1,11 @@
 //! Functions that create arrays.
 
+use crate::dtypes::Scalar;
 use crate::prim::shape::Iota;
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, OutSharding, PartitionSpec, Scalar, Sharding};
+use crate::sharding::{OutSharding, Sharding};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, PartitionSpec};
 
 /// Dtype and shape of [`Array::full_like_with`], where they differ from the array's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,7 +63,8 @@ impl Array {
     /// `out_sharding=`).
     ///
     /// ```no_run
-    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// use ramie_core::sharding::{make_mesh_with, AxisType};
+    /// use ramie_core::{set_mesh, Array, DType, P};
     /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
     /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
     /// assert_eq!(x.aval().to_string(), "f32[8@X,16@Y]");
@@ -104,7 +108,8 @@ impl Array {
     /// `jnp.empty_like` with `dtype=` and `shape=`).
     ///
     /// ```no_run
-    /// use ramie_core::{Array, DType, Like};
+    /// use ramie_core::typing::Like;
+    /// use ramie_core::{Array, DType};
     /// let x = Array::from([[1.5f32, 2.5]]);
     /// let mask = x.full_like_with(1, Like::new().dtype(DType::Bool));
     /// assert_eq!((mask.dtype(), mask.shape()), (DType::Bool, x.shape()));

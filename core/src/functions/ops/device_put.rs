@@ -11,7 +11,7 @@ use crate::{Array, Tree};
 /// Copies the arrays of a tree to a device, or shards them over a mesh (`jax.device_put`). Arrays
 /// that already have the target sharding are not copied. In a traced function a sharding over a
 /// mesh constrains the values, like
-/// [`with_sharding_constraint`](crate::with_sharding_constraint), and a single device has no
+/// [`with_sharding_constraint`](crate::sharding::with_sharding_constraint), and a single device has no
 /// effect, as in JAX: the arguments determine the device of the program.
 ///
 /// ```no_run
@@ -39,7 +39,8 @@ pub fn device_put<T: Tree>(x: &T, to: impl Into<Placed>) -> T {
 /// handles is freed when its copy has been started (`jax.device_put` with `donate=True`).
 ///
 /// ```
-/// use ramie_core::{Array, device_put_donating, devices};
+/// use ramie_core::sharding::device_put_donating;
+/// use ramie_core::{devices, Array};
 /// let params = (Array::from([1.0f32, 2.0]), Array::from(3.0f32));
 /// let params = device_put_donating(params, devices()[0]);
 /// assert_eq!(params.0.to_vec::<f32>(), [1.0, 2.0]);

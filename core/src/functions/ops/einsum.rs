@@ -1,8 +1,9 @@
 //! Einstein summation, implemented with `dot_general`, transposes and reductions.
 
 use crate::base::location;
+use crate::options::Contraction;
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, Contraction, DType, PartitionSpec, ShapeError};
+use crate::{Array, DType, PartitionSpec, ShapeError};
 use std::borrow::Borrow;
 
 /// Computes a sum of products of arrays whose axes are named by letters.
@@ -34,7 +35,9 @@ pub fn einsum<A: Borrow<Array>>(spec: &str, operands: &[A]) -> Array {
 /// Computes [`einsum`] with options for the precision, the dtype and the sharding of the result.
 ///
 /// ```no_run
-/// use ramie_core::{Array, AxisType, DType, P, einsum_with, make_mesh_with, set_mesh};
+/// use ramie_core::numpy::einsum_with;
+/// use ramie_core::sharding::{make_mesh_with, AxisType};
+/// use ramie_core::{set_mesh, Array, DType, P};
 /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
 /// let x = Array::full_with(&[8, 2048], 0, DType::BF16, P!["X", "Y"]);
 /// let w = Array::full_with(&[2048, 8192], 0, DType::BF16, P!["Y", None]);
@@ -67,7 +70,8 @@ pub fn einsum_with<A: Borrow<Array>>(
 /// arrays suffice.
 ///
 /// ```
-/// use ramie_core::{Array, DType, einsum_path};
+/// use ramie_core::numpy::einsum_path;
+/// use ramie_core::{Array, DType};
 /// let of = |shape: &[usize]| Array::shape_dtype_struct(shape, DType::F32);
 /// let (a, b, x) = (of(&[50, 40]), of(&[40, 30]), of(&[30]));
 /// // The product with a vector first.
@@ -331,7 +335,7 @@ impl Plan {
         match &how.out_sharding {
             // A single operand, or an axis summed separately after the product.
             Some(spec) if out.aval().spec() != spec.filled(out.ndim()) => {
-                crate::reshard(&out, spec.clone())
+                crate::sharding::reshard(&out, spec.clone())
             }
             _ => out,
         }

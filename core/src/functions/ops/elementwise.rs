@@ -1,9 +1,10 @@
 //! NumPy's elementwise functions that are not primitives: rounding, remainders, signs and
 //! floating-point decomposition.
 
+use crate::dtypes::{finfo, promote_types};
 use crate::prim::elementwise::parts::{by_parts, require_real};
 use crate::prim::operands::promote;
-use crate::{Array, DType, IntoArray, finfo, promote_types, where_};
+use crate::{Array, DType, IntoArray, where_};
 use std::f64::consts::PI;
 
 /// Replaces integer divisors of 0 by 1; NumPy's remainder by 0 is 0.

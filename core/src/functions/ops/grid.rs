@@ -1,12 +1,14 @@
 //! Evenly spaced numbers, ranges and coordinate grids.
 
 use crate::prim::operands::{self, promote, promote_all};
-use crate::{Array, DType, Dims, IntoArray, concatenate, stack};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray, concatenate, stack};
 
 /// Options of [`Array::linspace`] and related functions: count, endpoint, axis and dtype.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Spacing};
+/// use ramie_core::options::Spacing;
+/// use ramie_core::Array;
 /// let x = Spacing::new(4).without_end().linear(0.0, 1.0);
 /// assert_eq!(x.to_vec::<f32>(), [0.0, 0.25, 0.5, 0.75]);
 /// ```
@@ -107,7 +109,7 @@ impl Spacing {
     /// there is no distance: it is NaN, unless the count is 1 and the end is excluded.
     ///
     /// ```no_run
-    /// use ramie_core::Spacing;
+    /// use ramie_core::options::Spacing;
     /// let (x, step) = Spacing::new(5).linear_with_step(0.0, 2.0);
     /// assert_eq!((x.size(), step.item::<f32>()), (5, 0.5));
     /// ```
@@ -310,7 +312,8 @@ pub fn mgrid(arrays: &[Array]) -> Array {
 /// it (`jnp.ogrid`). A boolean array is replaced by the indices where it is true.
 ///
 /// ```no_run
-/// use ramie_core::{Array, ix_};
+/// use ramie_core::numpy::ix_;
+/// use ramie_core::Array;
 /// let x = Array::arange(6).reshape(&[2, 3]);
 /// let grid = ix_(&[Array::from([1]), Array::from([0, 2])]);
 /// assert_eq!(x.index((&grid[0], &grid[1])).to_vec::<i32>(), [3, 5]);

@@ -1,13 +1,15 @@
 //! Histograms.
 
 use super::{Side, Spacing};
+use crate::dtypes::promote_types;
 use crate::prim::operands::promote;
-use crate::{Array, DType, IntoArray, promote_types, where_};
+use crate::{Array, DType, IntoArray, where_};
 
 /// Options of a histogram: bins, weights and density.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Histogram};
+/// use ramie_core::options::Histogram;
+/// use ramie_core::Array;
 /// let x = Array::from([0.5f32, 1.5, 1.6]);
 /// let (counts, edges) = Histogram::new(2).range(0.0, 2.0).of(&x);
 /// assert_eq!(counts.to_vec::<f32>(), [1.0, 2.0]);

@@ -2,7 +2,8 @@
 
 use super::{at_least, joined};
 use crate::prim::operands::promote_all;
-use crate::{Array, DType, Dims, IntoArray, concatenate, where_};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray, concatenate, where_};
 use std::borrow::Borrow;
 
 /// Stacks arrays as columns: 1-d arrays become columns of a matrix, others are joined along their
@@ -38,7 +39,8 @@ pub fn dstack<A: Borrow<Array>>(arrays: &[A]) -> Array {
 /// rows along the second to last axis (`jnp.block`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, block};
+/// use ramie_core::numpy::block;
+/// use ramie_core::{Array, DType};
 /// let (one, zero) = (Array::eye(2, DType::I32), Array::zeros(&[2, 1], DType::I32));
 /// assert_eq!(block(&[vec![one, zero]]).shape(), [2, 3]);
 /// ```
@@ -224,7 +226,8 @@ impl Array {
 /// (`jnp.select`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, select};
+/// use ramie_core::numpy::select;
+/// use ramie_core::Array;
 /// let x = Array::arange(5);
 /// let y = select(&[x.lt(2), x.gt(3)], &[&x - 10, &x + 10], &x);
 /// assert_eq!(y.to_vec::<i32>(), [-10, -9, 2, 3, 14]);

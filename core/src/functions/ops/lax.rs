@@ -1,12 +1,12 @@
 //! Functions of `jax.lax` that are expressed by other functions.
 
+use crate::lax::{DotDimensionNumbers, GatherScatterMode, Precision, sort};
+use crate::options::Contraction;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{Gather, GatherDimensionNumbers};
 use crate::prim::operands;
-use crate::{
-    Array, Contraction, Dims, DotDimensionNumbers, GatherScatterMode, IntoArray, Precision,
-    lax_sort,
-};
+use crate::typing::Dims;
+use crate::{Array, IntoArray};
 
 impl Array {
     /// Broadcasts the array by prepending axes of the given sizes (`jax.lax.broadcast`).
@@ -222,7 +222,7 @@ impl Array {
     /// Panics if the shapes differ, or the axis is out of range.
     #[track_caller]
     pub fn sort_key_val(&self, values: &Array, axis: isize) -> (Array, Array) {
-        let mut sorted = lax_sort(&[self.clone(), values.clone()], axis, 1);
+        let mut sorted = sort(&[self.clone(), values.clone()], axis, 1);
         let values = sorted.swap_remove(1);
         (sorted.swap_remove(0), values)
     }

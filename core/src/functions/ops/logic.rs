@@ -167,7 +167,7 @@ impl Array {
     #[track_caller]
     pub fn array_equiv(&self, other: impl IntoArray) -> Array {
         let other = other.into_array();
-        if crate::broadcast_shapes(&[self.shape(), other.shape()]).is_none() {
+        if crate::numpy::broadcast_shapes(&[self.shape(), other.shape()]).is_none() {
             return Array::scalar(false, DType::Bool);
         }
         self.eq(&other).all()

@@ -1,8 +1,9 @@
 //! NumPy's mathematical functions that combine several primitives.
 
+use crate::dtypes::finfo;
 use crate::prim::elementwise::parts::{by_parts, require_real};
 use crate::prim::operands::{self, common_shape};
-use crate::{Array, IntoArray, custom_jvp, finfo, where_};
+use crate::{Array, IntoArray, custom_jvp, where_};
 
 impl Array {
     /// Computes the base-10 logarithm of each element.

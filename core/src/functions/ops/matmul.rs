@@ -1,8 +1,10 @@
 //! `matmul`, `dot`, `tensordot`, `inner`, `vdot` and `outer`, implemented with `dot_general`.
 
 use crate::base::location;
+use crate::options::Contraction;
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, Contraction, DType, Dims, IntoArray, ShapeError};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray, ShapeError};
 
 /// The axes that [`Array::tensordot`] sums over. A number, and a pair of lists of axes convert into
 /// it.
@@ -86,7 +88,8 @@ impl Array {
     /// all-reduce.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// use ramie_core::sharding::{make_mesh_with, AxisType};
+    /// use ramie_core::{set_mesh, Array, DType, P};
     /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
     /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
     /// let w = Array::full_with(&[16, 8], 0, DType::F32, P!["Y", None]);
@@ -112,7 +115,7 @@ impl Array {
         let (own_a, own_b) = (a.ndim().min(2), b.ndim().min(2));
         let (lead_a, lead_b) = (a.ndim() - own_a, b.ndim() - own_b);
         let (sizes_a, sizes_b) = (&a.shape()[..lead_a], &b.shape()[..lead_b]);
-        if crate::broadcast_shapes(&[sizes_a, sizes_b]).is_none() {
+        if crate::numpy::broadcast_shapes(&[sizes_a, sizes_b]).is_none() {
             let error = ShapeError::new("batch axes do not broadcast together")
                 .help("all axes except the last two are batch axes, which must agree or be 1");
             refuse("matmul", &error, &a, &b);
@@ -307,7 +310,7 @@ fn scaled(a: &Array, b: &Array, common: DType, how: &Contraction) -> Array {
     let dtype = how.preferred_element_type.unwrap_or(common);
     let scaled = a.mul(b).astype(dtype);
     match how.out_sharding.clone() {
-        Some(spec) => crate::reshard(&scaled, spec),
+        Some(spec) => crate::sharding::reshard(&scaled, spec),
         None => scaled,
     }
 }

@@ -2,9 +2,10 @@
 
 use super::reduce::reductions;
 use super::reduction::Reduction;
+use crate::dtypes::Scalar;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::reduce::{highest, lowest};
-use crate::{Array, DType, Scalar, where_};
+use crate::{Array, DType, where_};
 
 /// Replaces NaN by `value`.
 #[track_caller]

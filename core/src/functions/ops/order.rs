@@ -1,15 +1,17 @@
 //! Sorting in descending order, by several keys, and partitioning.
 
+use crate::lax::sort;
 use crate::prim::elementwise::parts;
 use crate::prim::operands::promote_all;
-use crate::{Array, DType, concatenate, lax_sort};
+use crate::{Array, DType, concatenate};
 use std::borrow::Borrow;
 
 /// Returns the indices (`i32`) that sort along an axis by the last key. Ties are resolved by the
 /// previous key, and so on (`jnp.lexsort`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, lexsort};
+/// use ramie_core::numpy::lexsort;
+/// use ramie_core::Array;
 /// let (second, first) = (Array::from([1, 0, 0]), Array::from([5, 7, 5]));
 /// assert_eq!(lexsort(&[second, first], 0).to_vec::<i32>(), [2, 0, 1]);
 /// ```
@@ -31,9 +33,7 @@ pub fn lexsort<A: Borrow<Array>>(keys: &[A], axis: isize) -> Array {
         .map(|k| k.borrow().stop_gradient())
         .collect();
     operands.push(Array::iota(first.shape(), dimension, DType::I32));
-    lax_sort(&operands, axis, keys.len())
-        .pop()
-        .expect("positions")
+    sort(&operands, axis, keys.len()).pop().expect("positions")
 }
 
 /// The option of [`Array::sort_with`] and [`Array::argsort_with`].

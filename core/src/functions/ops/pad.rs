@@ -1,8 +1,10 @@
 //! Padding with elements of the array, or with statistics of them.
 
+use crate::options::Reduction;
 use crate::prim::shape::MOST_PARTS;
 use crate::program::array::IntoArray;
-use crate::{Array, DType, Dims, Reduction, concatenate};
+use crate::typing::Dims;
+use crate::{Array, DType, concatenate};
 
 /// The source of padding elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +110,8 @@ impl Array {
     /// mode).
     ///
     /// ```no_run
-    /// use ramie_core::{Array, PadMode};
+    /// use ramie_core::numpy::PadMode;
+    /// use ramie_core::Array;
     /// let x = Array::arange(3).pad_with(&[(2, 1)], PadMode::Reflect);
     /// assert_eq!(x.to_vec::<i32>(), [2, 1, 0, 1, 2, 1]);
     /// ```

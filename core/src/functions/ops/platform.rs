@@ -11,7 +11,8 @@ pub type PlatformFn<'a, A, R> = (Platform, &'a dyn Fn(A) -> R);
 /// time.
 ///
 /// ```
-/// use ramie_core::{Array, Platform, platform_dependent};
+/// use ramie_core::lax::platform_dependent;
+/// use ramie_core::{Array, Platform};
 /// let fast = |x: Array| x.exp2();
 /// let y = platform_dependent(Array::from(3.0f32), &[(Platform::Cuda, &fast)], |x| {
 ///     Array::from(2.0f32).power(&x)

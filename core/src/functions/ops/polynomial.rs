@@ -1,7 +1,8 @@
 //! Polynomials as 1-d arrays of coefficients, highest power first.
 
+use crate::numpy::ConvolveMode;
 use crate::prim::operands::promote;
-use crate::{Array, ConvolveMode, IntoArray, concatenate, stack};
+use crate::{Array, IntoArray, concatenate, stack};
 
 impl Array {
     /// Evaluates the polynomial with these coefficients at each element of `x`. Additional axes
@@ -23,9 +24,9 @@ impl Array {
             self.aval()
         );
         let (x, first) = (x.into_array(), self.slice_axis(0, 0, 0));
-        let dtype = crate::result_type(&[first, x.clone()]);
+        let dtype = crate::dtypes::result_type(&[first, x.clone()]);
         let (p, x) = (self.astype(dtype), x.astype(dtype));
-        let shape = crate::broadcast_shapes(&[&p.shape()[1..], x.shape()]);
+        let shape = crate::numpy::broadcast_shapes(&[&p.shape()[1..], x.shape()]);
         let shape = shape.unwrap_or_else(|| {
             panic!(
                 "polyval: coefficients {} and numbers {} do not broadcast\n  help: axes of the \
@@ -119,7 +120,7 @@ impl Array {
         let divisor = divisor.into_array();
         self.require_vector("polydiv");
         divisor.require_vector("polydiv");
-        let dtype = crate::result_type(&[self.to_inexact(), divisor.to_inexact()]);
+        let dtype = crate::dtypes::result_type(&[self.to_inexact(), divisor.to_inexact()]);
         let (mut rest, v) = (self.astype(dtype), divisor.astype(dtype));
         let (m, n) = (rest.size(), v.size());
         if m < n {
@@ -202,7 +203,7 @@ impl Array {
         let powers = self.to_inexact().vander(degree + 1, false);
         // Normalizes the columns, since the powers differ by orders of magnitude.
         let lengths = powers.squared_magnitude().sum_over(0).sqrt();
-        let rcond = self.size() as f64 * crate::finfo(powers.dtype()).eps;
+        let rcond = self.size() as f64 * crate::dtypes::finfo(powers.dtype()).eps;
         let found = crate::functions::linalg::lstsq(&(powers / &lengths), y, Some(rcond)).x;
         match y.ndim() {
             1 => found / lengths,

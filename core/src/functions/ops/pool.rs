@@ -2,7 +2,8 @@
 
 use super::Window;
 use crate::prim::conv::{Padding, Pads};
-use crate::{Array, DType, Dims, IntoArray};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray};
 
 /// Returns the window over all axes of a batch of images: any number of batch axes, the spatial
 /// axes, and the features.
@@ -72,7 +73,8 @@ pub fn pool(
 /// The axes are any number of batch axes, the spatial axes, and the features.
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, Padding, max_pool};
+/// use ramie_core::lax::{max_pool, Padding};
+/// use ramie_core::{Array, DType};
 /// let images = Array::ones(&[8, 28, 28, 32], DType::F32);
 /// let halves = max_pool(&images, &[2, 2], &[2, 2], Padding::Valid);
 /// assert_eq!(halves.shape(), [8, 14, 14, 32]);

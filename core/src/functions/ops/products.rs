@@ -1,7 +1,9 @@
 //! Products of vectors and matrices other than `matmul`.
 
+use crate::options::Contraction;
 use crate::prim::operands::{lead, promote_all};
-use crate::{Array, Contraction, Dims, IntoArray, stack};
+use crate::typing::Dims;
+use crate::{Array, IntoArray, stack};
 
 /// Returns the three components of vectors along an axis for [`Array::cross`].
 #[track_caller]
@@ -31,7 +33,8 @@ impl Array {
     /// (`jnp.vecdot(…, axis=…)`), with options for the precision and the dtype of the result.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, Contraction};
+    /// use ramie_core::options::Contraction;
+    /// use ramie_core::Array;
     /// let x = Array::from([[1, 2], [3, 4]]);
     /// assert_eq!(x.vecdot_with(&x, 0, Contraction::new()).to_vec::<i32>(), [10, 20]);
     /// ```

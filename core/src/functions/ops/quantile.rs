@@ -3,10 +3,13 @@
 use super::Reduction;
 use super::reduce::{in_order, reductions, restore};
 use super::statistics::broadcast_weights;
+use crate::dtypes::finfo;
+use crate::lax::sort;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::operands::promote_all;
-use crate::{Array, DType, Dims, IntoArray, finfo, lax_sort, where_};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray, where_};
 
 /// The value of a quantile that falls between two elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +32,9 @@ pub enum QuantileMethod {
 /// axes and `keepdims` converts into it.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Quantile, QuantileMethod};
+/// use ramie_core::numpy::QuantileMethod;
+/// use ramie_core::options::Quantile;
+/// use ramie_core::Array;
 /// let x = Array::from([[1.0f32, 2.0, 4.0]]);
 /// assert_eq!(x.quantile_over(0.5, -1).to_vec::<f32>(), [2.0]);
 /// let low = x.quantile_over(0.6, Quantile::over(-1).method(QuantileMethod::Lower));
@@ -175,7 +180,7 @@ impl Quantile {
         let (sorted, weights) = match weights {
             None => (x.sort(-1), None),
             Some(w) => {
-                let mut both = lax_sort(&[x, w.clone()], -1, 1);
+                let mut both = sort(&[x, w.clone()], -1, 1);
                 (both.remove(0), both.pop())
             }
         };

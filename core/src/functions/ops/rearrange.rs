@@ -1,6 +1,7 @@
 //! Functions that split, flip, rotate, roll and move axes.
 
-use crate::{Array, Dims};
+use crate::Array;
+use crate::typing::Dims;
 
 impl Array {
     /// Splits the array into `sections` parts along an axis. If the size is not divisible, the

@@ -8,7 +8,9 @@
 //! products of booleans and small integers are computed in 32 bits, and means of integers are
 //! floats.
 
-use crate::{Array, DType, Dims, Reduction};
+use crate::options::Reduction;
+use crate::typing::Dims;
+use crate::{Array, DType};
 
 /// Returns the indices of all axes.
 pub(super) fn every(x: &Array) -> Dims {

@@ -1,15 +1,18 @@
 //! Reductions with options: axes, mask, initial value and dtype.
 
 use super::reduce::{combined, every, in_order, promoted, require_elements, restore, signed, wide};
+use crate::dtypes::Scalar;
 use crate::prim::reduce::{highest, lowest};
-use crate::{Array, DType, Dims, IntoArray, Scalar, concatenate, where_};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray, concatenate, where_};
 use smallvec::SmallVec;
 
 /// The elements and options of a reduction such as [`Array::sum_over`]. An axis, or an array, a
 /// slice or a vector of axes converts into it.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Reduction};
+/// use ramie_core::options::Reduction;
+/// use ramie_core::Array;
 /// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
 /// assert_eq!(x.sum_over(-1).to_vec::<f32>(), [3.0, 7.0]);
 /// assert_eq!(x.sum_over([0, 1]).item::<f32>(), 10.0);

@@ -1,6 +1,8 @@
 //! Products of arrays with block scales (`jax.lax.scaled_dot`).
 
-use crate::{Array, DType, Dims, DotDimensionNumbers};
+use crate::lax::DotDimensionNumbers;
+use crate::typing::Dims;
+use crate::{Array, DType};
 
 /// Converts an operand to `bf16` and applies its scales. Each scale applies to a block of
 /// elements along the contracted axes.

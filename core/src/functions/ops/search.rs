@@ -1,9 +1,11 @@
 //! Searches: indices of nonzero elements, counts, and positions in sorted arrays.
 
 use super::Descending;
+use crate::dtypes::Scalar;
+use crate::lax::GatherScatterMode;
 use crate::prim::elementwise::parts;
 use crate::prim::operands::promote;
-use crate::{Array, DType, GatherScatterMode, IntoArray, Scalar, stack, where_};
+use crate::{Array, DType, IntoArray, stack, where_};
 
 /// The side of equal elements at which [`Array::searchsorted`] inserts a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -281,7 +283,8 @@ impl Array {
     /// Complex numbers are ordered as in [`sort`](Array::sort).
     ///
     /// ```no_run
-    /// use ramie_core::{Array, Side};
+    /// use ramie_core::numpy::Side;
+    /// use ramie_core::Array;
     /// let x = Array::from([1, 2, 2, 3]);
     /// assert_eq!(x.searchsorted(2, Side::Left).item::<i32>(), 1);
     /// assert_eq!(x.searchsorted(2, Side::Right).item::<i32>(), 3);

@@ -1,15 +1,19 @@
 //! Reductions by segment: slices with the same segment number are combined.
 
 use super::Reduction;
+use crate::dtypes::Scalar;
+use crate::numpy::At;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::reduce::{highest, lowest};
-use crate::{Array, At, DType, Dims, Scalar, where_};
+use crate::typing::Dims;
+use crate::{Array, DType, where_};
 
 /// Options of segment reductions; [`Array::segment_sum`] and related functions cover the common
 /// cases.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Segments};
+/// use ramie_core::options::Segments;
+/// use ramie_core::Array;
 /// let x = Array::from([1.0f32, 2.0, 4.0]);
 /// let ids = Array::from([0, 0, 2]);
 /// let sums = Segments::new(3).sorted().sum(&x, &ids);

@@ -1,13 +1,15 @@
 //! Set operations: distinct elements, membership, unions and differences.
 
 use super::{joined, lexsort};
+use crate::dtypes::Scalar;
 use crate::prim::operands::promote;
-use crate::{Array, DType, IntoArray, Scalar, concatenate, where_};
+use crate::{Array, DType, IntoArray, concatenate, where_};
 
 /// Options for finding distinct elements. [`Array::unique`] covers the common case.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Unique};
+/// use ramie_core::options::Unique;
+/// use ramie_core::Array;
 /// let x = Array::from([3, 1, 3]);
 /// let distinct = Unique::new().size(3).fill_value(-1).of(&x);
 /// assert_eq!(distinct.values.to_vec::<i32>(), [1, 3, -1]);
@@ -191,7 +193,7 @@ impl Unique {
             "unique: {} has no elements to fill {count} values with\n  help: set a fill_value",
             empty.aval()
         );
-        let mut shape: crate::Dims = empty.shape().into();
+        let mut shape: crate::typing::Dims = empty.shape().into();
         shape[0] = count;
         Array::full(&shape, self.fill.unwrap_or(Scalar::Int(0)), empty.dtype())
     }

@@ -2,7 +2,8 @@
 
 use crate::prim::operands::{self, common_type};
 use crate::prim::shape::OneOrMany;
-use crate::{Array, DType, Dims, concatenate};
+use crate::typing::Dims;
+use crate::{Array, DType, concatenate};
 use std::borrow::Borrow;
 
 /// Returns the dtype in which arrays are computed together (`jnp.result_type`). Weakly typed

@@ -6,11 +6,13 @@ use crate::prim::sharding::ShardingConstraint;
 use crate::program::specs::{Shardings, Specs};
 use crate::program::trace::bind1;
 use crate::program::tree;
+use crate::sharding::AxisName;
 use crate::transform::Function;
 use crate::types::sharding::{
     AbstractMesh, AxisType, Context, NamedSharding, PartitionSpec, Placed, check_spec,
 };
-use crate::{Array, Aval, AxisName, AxisNames, Tree};
+use crate::typing::AxisNames;
+use crate::{Array, Aval, Tree};
 
 /// Constrains the sharding of `x`, if the mesh axes are managed by the compiler.
 #[track_caller]
@@ -27,10 +29,11 @@ pub(crate) fn constrain(x: &Array, sharding: NamedSharding) -> Array {
 
 /// Constrains the sharding of a tree's arrays (`jax.lax.with_sharding_constraint`). Outside
 /// traced functions, the arrays are resharded immediately. Dimensions with
-/// [`SpecEntry::Unconstrained`](crate::SpecEntry::Unconstrained) are left to the compiler.
+/// [`SpecEntry::Unconstrained`](crate::sharding::SpecEntry::Unconstrained) are left to the compiler.
 ///
 /// ```no_run
-/// use ramie_core::{Array, P, jit, make_mesh, with_mesh, with_sharding_constraint};
+/// use ramie_core::sharding::{with_mesh, with_sharding_constraint};
+/// use ramie_core::{jit, make_mesh, Array, P};
 /// let mesh = make_mesh(&[4, 2], &["x", "y"])?;
 /// let f = jit(|x: Array, w: Array, v: Array| {
 ///     let hidden = with_sharding_constraint(&x.matmul(&w), P!["x", "y"]);
@@ -218,7 +221,8 @@ where
 /// `out_sharding`.
 ///
 /// ```no_run
-/// use ramie_core::{Array, P, auto_axes, jit};
+/// use ramie_core::sharding::auto_axes;
+/// use ramie_core::{jit, Array, P};
 /// // `cumsum` along a sharded dimension has no sharding rule; the compiler finds a way.
 /// let f = jit(auto_axes(|x: Array| x.cumsum(0), [], P!["x"]));
 /// ```
@@ -271,10 +275,8 @@ where
 /// [`shard_map`](crate::shard_map), manual axes are omitted.
 ///
 /// ```no_run
-/// use ramie_core::{
-///     Array, LogicalAxisRules, P, jit, make_mesh, set_logical_axis_rules, set_mesh,
-///     with_logical_constraint,
-/// };
+/// use ramie_core::sharding::{set_logical_axis_rules, with_logical_constraint, LogicalAxisRules};
+/// use ramie_core::{jit, make_mesh, set_mesh, Array, P};
 /// let _mesh = set_mesh(make_mesh(&[4, 2], &["data", "model"])?);
 /// let rules = LogicalAxisRules::new().rule("batch", "data").rule("mlp", "model");
 /// let _rules = set_logical_axis_rules(rules);
@@ -285,7 +287,7 @@ where
 /// ```
 ///
 /// # Panics
-/// Panics in the same cases as [`LogicalAxisRules::to_mesh`](crate::LogicalAxisRules::to_mesh) and
+/// Panics in the same cases as [`LogicalAxisRules::to_mesh`](crate::sharding::LogicalAxisRules::to_mesh) and
 /// [`with_sharding_constraint`].
 #[track_caller]
 pub fn with_logical_constraint(x: &Array, logical: PartitionSpec) -> Array {

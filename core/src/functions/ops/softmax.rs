@@ -117,7 +117,7 @@ impl Array {
         );
         let at = self.new_axes("one_hot", &[axis])[0];
         let numbers = self.counting_to(classes).expand_dims(&[axis]);
-        let mut shape = crate::Dims::from_elem(1, numbers.ndim());
+        let mut shape = crate::typing::Dims::from_elem(1, numbers.ndim());
         shape[at] = classes;
         numbers
             .eq(Array::iota(&shape, at, numbers.dtype()))
@@ -199,7 +199,8 @@ fn shifted_sum(x: &Array, b: Option<&Array>, how: &Reduction) -> (Array, Array) 
 /// Options of standardization; [`Array::standardize`] covers the common case.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Standardize};
+/// use ramie_core::options::Standardize;
+/// use ramie_core::Array;
 /// let x = Array::from([[1.0f32, 3.0], [5.0, 7.0]]);
 /// let y = Standardize::over(&[-1]).stable().of(&x);
 /// assert_eq!(y.shape(), [2, 2]);

@@ -3,7 +3,8 @@
 use super::Reduction;
 use crate::prim::elementwise::parts::by_parts;
 use crate::prim::operands::{common_type, promote_all};
-use crate::{Array, Dims, concatenate};
+use crate::typing::Dims;
+use crate::{Array, concatenate};
 
 /// Broadcasts weights to the shape of the array: one weight for each element, or for each index
 /// along `axes`, which must be sorted.
@@ -95,7 +96,8 @@ impl Array {
 /// Options of covariance estimates.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Covariance};
+/// use ramie_core::options::Covariance;
+/// use ramie_core::Array;
 /// let x = Array::from([[0.0f32, 1.0], [2.0, -1.0]]);
 /// let of_columns = Covariance::new().columns().ddof(0.0).of(&x);
 /// assert_eq!(of_columns.to_vec::<f32>(), [1.0, -1.0, -1.0, 1.0]);

@@ -1,6 +1,7 @@
 //! Vectorization of functions by the signature of their core axes.
 
-use crate::{Array, Dims, vmap};
+use crate::typing::Dims;
+use crate::{Array, vmap};
 use std::collections::BTreeMap;
 
 /// The names of the core axes of each argument and each result of a function.
@@ -47,7 +48,8 @@ fn names(list: &str) -> Option<Vec<String>> {
 /// operations already broadcast.
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, vectorize};
+/// use ramie_core::numpy::vectorize;
+/// use ramie_core::{Array, DType};
 /// let product = vectorize("(n,m),(m)->(n)", |x: &[Array]| vec![x[0].matmul(&x[1])]);
 /// let matrices = Array::ones(&[5, 2, 3], DType::F32);
 /// let vectors = Array::ones(&[4, 1, 3], DType::F32);
@@ -113,7 +115,7 @@ where
         .zip(&signature.arguments)
         .map(|(x, axes)| &x.shape()[..x.ndim() - axes.len()])
         .collect();
-    let Some(shape) = crate::broadcast_shapes(&loops) else {
+    let Some(shape) = crate::numpy::broadcast_shapes(&loops) else {
         panic!(
             "vectorize: the leading axes {loops:?} before those of the signature {text} do not \
              broadcast\n  help: they must agree or be 1"

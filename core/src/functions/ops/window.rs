@@ -1,5 +1,6 @@
 //! Reductions over windows (`jax.lax.reduce_window`).
 
+use crate::dtypes::Scalar;
 use crate::prim::conv::{Padding, dilated};
 use crate::prim::operands;
 use crate::prim::reduce::computation::{monoid, reduction_program, scalar_program};
@@ -9,14 +10,16 @@ use crate::prim::window::{
     SlidingWindow,
 };
 use crate::program::trace::{bind, bind1};
-use crate::{Array, DType, Dims, IntoArray, Scalar};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray};
 
 /// A window that slides over all axes of an array.
 ///
 /// By default, strides and dilations are 1, and there is no padding.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Window};
+/// use ramie_core::options::Window;
+/// use ramie_core::Array;
 /// let x = Array::from([1, 2, 3, 4, 5]);
 /// let sums = x.reduce_window_sum(&Window::new(&[2]).strides(&[2]));
 /// assert_eq!(sums.to_vec::<i32>(), [3, 7]);
@@ -181,7 +184,8 @@ impl Array {
     /// (`jax.lax.reduce_window`); see [`reduce_window`].
     ///
     /// ```no_run
-    /// use ramie_core::{Array, Window};
+    /// use ramie_core::options::Window;
+    /// use ramie_core::Array;
     /// let x = Array::from([1, 2, 3, 4]);
     /// let products = x.reduce_window(1, |a, b| a * b, &Window::new(&[2]));
     /// assert_eq!(products.to_vec::<i32>(), [2, 6, 12]);

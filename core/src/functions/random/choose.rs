@@ -4,10 +4,12 @@ use super::continuous::gumbel_noise;
 use super::discrete::integers;
 use super::uniform::{between, random_bits};
 use super::{GumbelMode, Key, draw};
+use crate::dtypes::promote_types;
 use crate::prim::elementwise::parts;
 use crate::prim::index::positions::index_dtype;
-use crate::prim::sort::lax_sort;
-use crate::{Array, DType, Dims, promote_types, where_};
+use crate::prim::sort::sort;
+use crate::typing::Dims;
+use crate::{Array, DType, where_};
 
 /// The population of a choice or permutation: the elements of an array along an axis, or the
 /// numbers below a count, as `i32`.
@@ -115,7 +117,7 @@ fn shuffle(key: &Key, x: &Array, axis: usize) -> Array {
         let [next, sub] = key.split_into();
         key = next;
         let words = random_bits(&sub, x.shape(), DType::U32);
-        x = lax_sort(&[words, x], axis as isize, 1).swap_remove(1);
+        x = sort(&[words, x], axis as isize, 1).swap_remove(1);
     }
     x
 }

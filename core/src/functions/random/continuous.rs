@@ -4,8 +4,11 @@ use super::uniform::{between, random_bits};
 use super::{
     Key, draw, expect_fits, expect_float, expect_inexact, parameter, real_parameter, with_front,
 };
+use crate::dtypes::{finfo, promote_types};
+use crate::numpy::complex;
 use crate::prim::operands;
-use crate::{Array, DType, Dims, IntoArray, complex, finfo, promote_types, where_};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray, where_};
 use std::f64::consts::{PI, SQRT_2};
 
 /// Draws standard normal numbers within a sampler's program.

@@ -2,7 +2,8 @@
 
 use super::uniform::between;
 use super::{Key, draw, expect_fits, expect_float, float_parameter, real_parameter};
-use crate::{Array, DType, IntoArray, scan, where_, while_loop};
+use crate::lax::{scan, while_loop};
+use crate::{Array, DType, IntoArray, where_};
 
 /// Maximum number of loop iterations, as in JAX.
 const MOST: i32 = i32::MAX;

@@ -3,7 +3,8 @@
 use super::continuous::halves;
 use super::uniform::{between, random_bits};
 use super::{Key, draw, expect_fits, float_parameter, parameter, with_front};
-use crate::{Array, DType, IntInfo, IntoArray, finfo, iinfo, promote_types, where_};
+use crate::dtypes::{IntInfo, finfo, iinfo, promote_types};
+use crate::{Array, DType, IntoArray, where_};
 
 /// Draws uniform random bits as unsigned integers (`jax.random.bits`).
 ///

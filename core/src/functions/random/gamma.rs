@@ -7,10 +7,12 @@ use super::{
     Key, draw, expect_fits, expect_float, exponential, key_data, parameter, rademacher,
     real_parameter,
 };
+use crate::dtypes::finfo;
 use crate::functions::random::random_gamma::RandomGamma;
+use crate::lax::{map, while_loop};
 use crate::prim::random::key_impl::KeyImpl;
 use crate::program::trace::bind1;
-use crate::{Array, DType, IntoArray, finfo, map, vmap, where_, while_loop};
+use crate::{Array, DType, IntoArray, vmap, where_};
 
 /// Computes [`RandomGamma`]: a program for one element, mapped over all keys.
 pub(crate) fn gamma_sample(of: &RandomGamma, keys: &Array, a: &Array) -> Array {

@@ -3,7 +3,8 @@
 use super::{Key, draw, expect_float, expect_inexact, normal, real_parameter};
 use crate::functions::linalg::matrix::{diagonals, transposed};
 use crate::functions::linalg::{self, QrMode};
-use crate::{Array, DType, broadcast_shapes};
+use crate::numpy::broadcast_shapes;
+use crate::{Array, DType};
 
 /// Draws matrices uniformly from those with orthonormal rows or columns, whichever are fewer
 /// (`jax.random.orthogonal`): `[shape.., n, m]`. Square matrices are elements of the orthogonal

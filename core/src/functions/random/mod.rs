@@ -37,7 +37,8 @@ mod uniform;
 use crate::functions::ops;
 use crate::prim::elementwise::parts;
 use crate::prim::fused;
-use crate::{Array, DType, Dims, IntoArray, PartitionSpec};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray, PartitionSpec};
 use std::hash::Hash;
 
 pub use crate::prim::random::KeyLayout;
@@ -69,7 +70,8 @@ pub use uniform::{uniform, uniform_range};
 /// sampler). The numbers are the same as on one device.
 ///
 /// ```no_run
-/// use ramie_core::{AxisType, DType, P, make_mesh_with, random, set_mesh};
+/// use ramie_core::sharding::{make_mesh_with, AxisType};
+/// use ramie_core::{random, set_mesh, DType, P};
 /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
 /// let w = random::sharded(&random::key(0), P!["X", "Y"], |key| {
 ///     random::normal(key, &[8, 16], DType::F32)
@@ -161,7 +163,7 @@ fn expect_inexact(operation: &str, dtype: DType) {
 #[track_caller]
 fn expect_fits(operation: &str, shape: &[usize], parameters: &[(&str, &Array)]) {
     for (name, array) in parameters {
-        let together = crate::broadcast_shapes(&[array.shape(), shape]);
+        let together = crate::numpy::broadcast_shapes(&[array.shape(), shape]);
         assert!(
             together.as_deref() == Some(shape),
             "{operation}: {name} {} does not broadcast to the shape {shape:?} of the draw\n  \

@@ -1,6 +1,7 @@
 //! `random_gamma`: samples of gamma distributions, differentiable with respect to their
 //! parameter.
 
+use crate::extend::ShardingRule;
 use crate::functions::random::{KeyLayout, gamma_sample, gamma_slope};
 use crate::prim::random::key_impl::KeyImpl;
 use crate::prim::{
@@ -10,7 +11,7 @@ use crate::prim::{
 use crate::program::lower::{Lowering, Value};
 use crate::program::sharding_rule::DimensionRule;
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, ShapeError};
 
 /// Draws samples of gamma distributions with scale 1. The operands are key data of shape
 /// `[…keys, words]` and the parameters of shape `[…keys, …shape]`; each element is drawn with its

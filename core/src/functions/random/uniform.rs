@@ -1,7 +1,8 @@
 //! Uniform floats, the basis of the other samplers of floats.
 
 use super::{Key, draw, expect_fits, expect_float, real_parameter};
-use crate::{Array, DType, IntoArray, Scalar, finfo};
+use crate::dtypes::{Scalar, finfo};
+use crate::{Array, DType, IntoArray};
 
 /// Returns the unsigned dtype with the same number of bits as a float.
 fn word_of(dtype: DType) -> DType {

@@ -8,7 +8,8 @@ use crate::base::location::Caller;
 use crate::prim::control::functions::scan::{ScanOptions, scan_as};
 use crate::prim::control::functions::{carry, differences, varying_help};
 use crate::program::tree;
-use crate::{Array, MapAxes, Tree};
+use crate::typing::MapAxes;
+use crate::{Array, Tree};
 use std::fmt;
 use std::ops::RangeToInclusive;
 
@@ -16,7 +17,7 @@ use std::ops::RangeToInclusive;
 /// batches up to that maximum.
 ///
 /// ```
-/// use ramie_core::StepCount;
+/// use ramie_core::typing::StepCount;
 /// assert_eq!(StepCount::from(10).to_string(), "10");
 /// assert_eq!(StepCount::from(..=10).to_string(), "at most 10");
 /// ```
@@ -79,7 +80,7 @@ impl Default for TrainStepsOptions {
 /// stacked along a new first axis. Its results are stacked in the same way. It computes the same
 /// as calling the step with one batch after the other, except that the compiler may round the
 /// last bits differently in a loop. The size of the program does not depend on the number of
-/// steps; it is a [`scan`](crate::scan).
+/// steps; it is a [`scan`](crate::lax::scan).
 ///
 /// ```no_run
 /// use ramie_core::{Array, jit, train_steps};
@@ -116,7 +117,8 @@ where
 /// Converts a step like [`train_steps`], with options for the stacked axes and for unrolling.
 ///
 /// ```no_run
-/// use ramie_core::{Array, TrainStepsOptions, jit, train_steps_with};
+/// use ramie_core::options::TrainStepsOptions;
+/// use ramie_core::{jit, train_steps_with, Array};
 /// let step = |w: &mut Array, x: Array, rate: Array| *w = &*w - x * rate;
 /// let options = TrainStepsOptions {
 ///     in_axes: [Some(0), None].into(), // one rate for all steps

@@ -1,13 +1,15 @@
 //! `all_to_all` and `ppermute`: exchange of values between examples.
 
 use super::{Names, around, bare, divide, groups, merge, size_of, tuple};
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
     one,
 };
 use crate::program::lower::{Lowering, Value, collective_attributes};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 
 /// Splits an axis into one part for each example, sends these to the examples, and concatenates
 /// the received parts along another axis.
@@ -231,7 +233,7 @@ impl Primitive for Ppermute {
         let mut all = x;
         for names in [&faster, &slower] {
             if !names.is_empty() {
-                all = crate::all_gather(&all, &names[..]);
+                all = crate::lax::all_gather(&all, &names[..]);
                 if std::ptr::eq(names, &faster) {
                     all = all.swap_axes(0, 1);
                 }
@@ -239,8 +241,8 @@ impl Primitive for Ppermute {
             }
         }
         let size = axis.size;
-        let outer = crate::axis_index(&slower[..]);
-        let inner = crate::axis_index(&faster[..]);
+        let outer = crate::lax::axis_index(&slower[..]);
+        let inner = crate::lax::axis_index(&faster[..]);
         let fast = size_of(&faster).expect("outer axes are mapped");
         let mine = (outer * size as i32 + Array::iota(&[size], 0, crate::DType::I32)) * fast as i32
             + inner;

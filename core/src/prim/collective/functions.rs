@@ -1,13 +1,15 @@
 //! Collectives over axes named by `vmap`, `pmap` or `shard_map`.
 
 use crate::base::location::fail;
+use crate::dtypes::{Literal, Scalar};
 use crate::prim::collective::{
     AllGather, AllReduce, AllToAll, AxisIndex, Combine, Names, Ppermute, Pvary, ReduceScatter,
     size_of, vary,
 };
 use crate::program::trace::bind1;
 use crate::program::tree;
-use crate::{Array, AxisNames, DType, Literal, Scalar, Tree};
+use crate::typing::AxisNames;
+use crate::{Array, DType, Tree};
 
 fn names(axes: impl Into<AxisNames>) -> Names {
     axes.into().as_slice().into()
@@ -23,7 +25,7 @@ pub fn axis_size(axes: impl Into<AxisNames>) -> usize {
 }
 
 #[track_caller]
-fn count(operation: &str, names: &[crate::AxisName]) -> usize {
+fn count(operation: &str, names: &[crate::sharding::AxisName]) -> usize {
     match size_of(names) {
         Ok(size) => size,
         Err(e) => fail(&e.render(operation, &[])),
@@ -72,7 +74,9 @@ fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
 /// function returns the gradient of the sum of all elements' results.
 ///
 /// ```
-/// use ramie_core::{Array, VmapOptions, psum, vmap_with};
+/// use ramie_core::lax::psum;
+/// use ramie_core::options::VmapOptions;
+/// use ramie_core::{vmap_with, Array};
 /// let share = |x: Array| &x / psum(&x, "i");
 /// let options = VmapOptions { axis_name: Some("i".into()), ..VmapOptions::default() };
 /// let x = Array::from([1.0f32, 2.0, 5.0]);
@@ -398,7 +402,8 @@ pub enum PcastTo {
 /// vary, it requires arrays that do not vary.
 ///
 /// ```no_run
-/// use ramie_core::{Array, P, PcastTo, axis_index, fori_loop, make_mesh, pcast, shard_map};
+/// use ramie_core::lax::{axis_index, fori_loop, pcast, PcastTo};
+/// use ramie_core::{make_mesh, shard_map, Array, P};
 /// let mesh = make_mesh(&[8], &["x"])?;
 /// let f = |x: Array| {
 ///     let start = pcast(&Array::from(0), "x", PcastTo::Varying);

@@ -1,6 +1,7 @@
 //! `all_gather`, and its transpose `reduce_scatter`.
 
 use super::{Names, around, divide, groups, merge, size_of, tuple};
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
     one,
@@ -8,7 +9,8 @@ use crate::prim::{
 use crate::program::lower::{Lowering, Value, collective_attributes};
 use crate::program::sharding_rule::DimensionRule;
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 
 /// Gathers the values of all examples along an axis; every example receives the result.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -85,7 +87,7 @@ impl AllGather {
     fn part(&self, whole: &Array) -> Array {
         let d = self.dimension;
         let size = whole.shape()[d] / self.size.max(1);
-        let start = crate::axis_index(&self.axes[..]) * size as i32;
+        let start = crate::lax::axis_index(&self.axes[..]) * size as i32;
         let part = whole.dynamic_slice_in_dim(&start, size, d as isize);
         if self.tiled {
             part

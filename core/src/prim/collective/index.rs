@@ -7,8 +7,9 @@ use crate::prim::{
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
+use crate::sharding::AxisName;
 use crate::types::sharding::AxisType;
-use crate::{Array, Aval, AxisName, DType, ShapeError};
+use crate::{Array, Aval, DType, ShapeError};
 
 /// Returns the index of the example along a mapped axis, as an `i32[]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

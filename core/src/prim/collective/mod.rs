@@ -20,9 +20,10 @@ use super::{Param, Primitive};
 use crate::base::location;
 use crate::program::lower::Lowering;
 use crate::program::trace::bind1;
+use crate::sharding::AxisName;
 use crate::types::axis;
 use crate::types::sharding::{AxisSet, AxisType, Context};
-use crate::{Array, AxisName, ShapeError};
+use crate::{Array, ShapeError};
 use smallvec::SmallVec;
 
 /// Names of the axes of a collective, the slowest-varying first.

@@ -2,13 +2,14 @@
 
 use super::{Names, groups, size_of, tuple};
 use crate::base::location;
+use crate::lax::{Along, all_to_all};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Operand, Param, Primitive, batched,
     move_batch_axis, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{self, bind1};
-use crate::{Along, Array, Aval, DType, ShapeError, all_to_all};
+use crate::{Array, Aval, DType, ShapeError};
 
 /// Sends a range of rows of each example's operand to every example, which stores it in its
 /// output. The operands are the rows to send, the output to write to, and for each example's
@@ -222,7 +223,9 @@ fn refs(arrays: &[Array]) -> Vec<&Array> {
 /// backend and XLA's plugins for GPUs and TPUs do.
 ///
 /// ```
-/// use ramie_core::{Array, VmapOptions, ragged_all_to_all, vmap_with};
+/// use ramie_core::lax::ragged_all_to_all;
+/// use ramie_core::options::VmapOptions;
+/// use ramie_core::{vmap_with, Array};
 /// // Example 0 keeps row 0 and sends rows 1 and 2; example 1 sends its row 0.
 /// let send = |x: Array, start: Array, size: Array, to: Array, got: Array| {
 ///     let out = Array::from([0.0f32, 0.0, 0.0]);
@@ -251,7 +254,7 @@ pub fn ragged_all_to_all(
     send_sizes: &Array,
     output_offsets: &Array,
     recv_sizes: &Array,
-    axes: impl Into<crate::AxisNames>,
+    axes: impl Into<crate::typing::AxisNames>,
 ) -> Array {
     let axes: Names = axes.into().as_slice().into();
     let size = match size_of(&axes) {

@@ -8,7 +8,8 @@ use crate::prim::{
 use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value, collective_attributes};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, AxisName, ShapeError};
+use crate::sharding::AxisName;
+use crate::{Array, Aval, ShapeError};
 
 /// The reduction of the examples' values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

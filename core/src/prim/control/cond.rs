@@ -3,6 +3,7 @@
 use super::derive::{self, Residual, same};
 use super::{acting, check_types};
 use crate::base::location::fail;
+use crate::extend::Outputs;
 use crate::prim::elementwise::SelectN;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
@@ -14,7 +15,7 @@ use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
 use crate::program::lists::{self, given, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, bind1, trace_to_jaxpr};
-use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
+use crate::{Array, Aval, DType, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
-//! Control flow run operation by operation, inside [`disable_jit`](crate::disable_jit).
+//! Control flow run operation by operation, inside [`disable_jit`](crate::config::disable_jit).
 
 use super::{Cond, Scan, While};
+use crate::extend::Outputs;
 use crate::program::disable::jit_is_disabled;
-use crate::{Array, DType, Outputs, Result, stack};
+use crate::{Array, DType, Result, stack};
 
 /// Runs an operation that contains programs step by step, if `jit` is disabled.
 fn one_by_one(run: impl FnOnce() -> Result<Vec<Array>>) -> Option<Result<Outputs>> {

@@ -2,6 +2,7 @@
 
 use super::derive;
 use super::{check_types, split3};
+use crate::extend::Outputs;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Nested, Param, Primitive, move_batch_axis,
 };
@@ -9,7 +10,7 @@ use crate::prim::{Jaxprs, StatePass};
 use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, trace_to_jaxpr};
-use crate::{Array, Aval, Outputs, ShapeError, ensure_shape};
+use crate::{Array, Aval, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

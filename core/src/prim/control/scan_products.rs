@@ -17,7 +17,8 @@ use crate::prim::elementwise::{Add, AddAny};
 use crate::prim::shape::Transpose;
 use crate::program::jaxpr::{Atom, Eqn, Jaxpr, Var};
 use crate::program::lower::{Lowering, Value};
-use crate::{Aval, DType, Dims};
+use crate::typing::Dims;
+use crate::{Aval, DType};
 use std::sync::Arc;
 
 /// Products that sum over this many elements stay in the loop.

@@ -4,6 +4,7 @@ use super::derive;
 use super::scan::Parts;
 use super::{acting, check_types, split3};
 use crate::base::location::fail;
+use crate::extend::Outputs;
 use crate::prim::nested::{self, zeros};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Nested, NestedDifferentiation, Operand,
@@ -14,7 +15,7 @@ use crate::program::jaxpr::{ClosedJaxpr, Input, Jaxpr};
 use crate::program::lists::{self, given, some_where};
 use crate::program::lower::{Lowering, Value, avals};
 use crate::program::trace::{bind, trace_to_jaxpr};
-use crate::{Array, Aval, DType, Outputs, ShapeError, ensure_shape};
+use crate::{Array, Aval, DType, ShapeError, ensure_shape};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -2,9 +2,10 @@
 
 use super::ConvGeneralDilated;
 use super::transpose::{merge_axis, split_axis};
+use crate::Array;
 use crate::prim::{Batched, batched};
 use crate::program::trace::bind1;
-use crate::{Array, Dims};
+use crate::typing::Dims;
 
 /// Merges axis `from` into axis `at` (counted without `from`), inside the groups into which the
 /// axis is divided.

@@ -1,7 +1,8 @@
 //! Dimension numbers: the roles of the axes of a convolution's operands and result.
 
 use super::sizes;
-use crate::{Aval, Dims, ShapeError};
+use crate::typing::Dims;
+use crate::{Aval, ShapeError};
 use std::fmt;
 
 /// The axes of a batch of images.
@@ -46,7 +47,7 @@ pub struct ConvDimensionNumbers {
 /// axes, ordered as in the kernel.
 ///
 /// ```no_run
-/// use ramie_core::ConvLayout;
+/// use ramie_core::lax::ConvLayout;
 /// let numbers = ConvLayout::from(("NHWC", "HWIO", "NHWC")).dimension_numbers(4);
 /// assert_eq!(numbers.lhs.feature, 3);
 /// assert_eq!(numbers.rhs.spatial.as_slice(), [0, 1]);

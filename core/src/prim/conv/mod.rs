@@ -10,14 +10,18 @@ pub use padding::Padding;
 pub(crate) use padding::{dilated, lhs_cotangent_padding, transposed_padding, window_positions};
 pub(crate) use transpose::turned;
 
+use crate::extend::ShardingRule;
+use crate::lax::Precision;
 use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value, dims_array, padding_attribute};
 use crate::program::trace::bind1;
+use crate::sharding::OutSharding;
 use crate::types::sharding::{PartitionSpec, SpecEntry};
-use crate::{Array, Aval, DType, Dims, OutSharding, Precision, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 
 /// Numbers of elements added before and after each spatial axis; negative numbers remove
 /// elements.

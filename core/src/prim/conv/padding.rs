@@ -10,7 +10,7 @@ use crate::types::aval::ADDRESSABLE;
 /// case. Any other string panics.
 ///
 /// ```
-/// use ramie_core::Padding;
+/// use ramie_core::lax::Padding;
 /// assert_eq!(Padding::from("SAME"), Padding::Same);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -71,7 +71,7 @@ impl Padding {
     /// for axes of sizes `shape` and a window of sizes `window`, dilation included.
     ///
     /// ```no_run
-    /// use ramie_core::Padding;
+    /// use ramie_core::lax::Padding;
     /// assert_eq!(Padding::Same.pads(&[6], &[3], &[2]).as_slice(), [(0, 1)]);
     /// ```
     ///

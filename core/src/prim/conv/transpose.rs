@@ -8,7 +8,9 @@
 use super::padding::{dilated, lhs_cotangent_padding, rhs_cotangent_padding};
 use super::{ConvGeneralDilated, Pads};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, OutSharding};
+use crate::sharding::OutSharding;
+use crate::typing::Dims;
+use crate::{Array, Aval};
 
 /// Splits axis `at` in two, the first of `outer` elements.
 pub(super) fn split_axis(x: &Array, at: usize, outer: usize) -> Array {

@@ -1,6 +1,7 @@
 //! `custom_jvp_call`: a function with a custom tangent rule.
 
 use super::{Rule, batched_run, bind_batched, refuse_captured};
+use crate::extend::Outputs;
 use crate::passes::{batch_eval, transpose_call};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, NestedDifferentiation, Operand, Param,
@@ -12,7 +13,7 @@ use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::{given, picked, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{OpenTrace, is_linearizing};
-use crate::{Array, Aval, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Result, ShapeError};
 use std::sync::Arc;
 
 type Arrays = Vec<Array>;

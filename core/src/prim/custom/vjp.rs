@@ -2,6 +2,7 @@
 
 use super::{BackwardRule, CustomLin, Rule, batched_run, bind_batched, refuse_captured};
 use crate::base::location;
+use crate::extend::Outputs;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, NestedDifferentiation, Operand, Param,
     Primitive, Tangents, in_front, nested,
@@ -11,7 +12,7 @@ use crate::program::checks::Errors;
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::given;
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Result, ShapeError};
 use std::sync::Arc;
 
 /// The output of the forward rule.

@@ -2,6 +2,7 @@
 
 use super::Rule;
 use crate::base::location;
+use crate::extend::Outputs;
 use crate::passes::{batch_eval, jvp_eval, transpose_call};
 use crate::prim::nested;
 use crate::prim::{
@@ -13,7 +14,7 @@ use crate::program::jaxpr::Jaxpr;
 use crate::program::lists::{self, avals, given, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, trace_to_jaxpr};
-use crate::{Array, Aval, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

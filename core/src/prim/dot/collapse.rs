@@ -5,8 +5,9 @@
 //! sequences, and no product becomes slower.
 
 use super::{DotDimensionNumbers, Precision};
+use crate::Aval;
 use crate::program::lower::{Lowering, Value};
-use crate::{Aval, Dims};
+use crate::typing::Dims;
 
 fn reshape(ctx: &mut Lowering<'_>, value: Value, to: Aval) -> Value {
     if value.aval() == to {

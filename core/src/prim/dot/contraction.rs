@@ -1,12 +1,16 @@
 //! `Contraction`: options of matrix products.
 
-use crate::{DType, PartitionSpec, Precision};
+use crate::lax::Precision;
+use crate::{DType, PartitionSpec};
 
-/// Options of matrix products and of [`einsum_with`](crate::einsum_with): precision, dtype and
+/// Options of matrix products and of [`einsum_with`](crate::numpy::einsum_with): precision, dtype and
 /// sharding of the result. Each option alone converts into it.
 ///
 /// ```no_run
-/// use ramie_core::{Array, Contraction, DType, Precision, einsum_with};
+/// use ramie_core::lax::Precision;
+/// use ramie_core::numpy::einsum_with;
+/// use ramie_core::options::Contraction;
+/// use ramie_core::{Array, DType};
 /// let (a, b) = (Array::ones(&[4, 8], DType::BF16), Array::ones(&[8, 2], DType::BF16));
 /// assert_eq!(a.matmul_with(&b, DType::F32).dtype(), DType::F32);
 /// let how = Contraction::new().precision(Precision::HIGHEST).preferred_element_type(DType::F32);
@@ -27,7 +31,7 @@ impl Contraction {
     }
 
     /// Sets the precision of the products; [`Precision::per_operand`] combines one for each
-    /// operand. Defaults to [`default_matmul_precision`](crate::default_matmul_precision).
+    /// operand. Defaults to [`default_matmul_precision`](crate::config::default_matmul_precision).
     pub fn precision(mut self, precision: impl Into<Option<Precision>>) -> Contraction {
         self.precision = precision.into();
         self

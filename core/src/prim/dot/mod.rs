@@ -11,6 +11,7 @@ pub use precision::{Precision, default_matmul_precision};
 pub(crate) use precision::{current_default, default_code, process_default, set_process_default};
 pub use ragged::{RaggedDotDimensionNumbers, RaggedDotGeneral};
 
+use crate::extend::ShardingRule;
 use crate::passes::add_tangents;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
@@ -19,7 +20,9 @@ use crate::program::checks::Errors;
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, OutSharding, ShapeError, ShardingRule};
+use crate::sharding::OutSharding;
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 use std::fmt;
 
 /// The correspondence of the axes of a product's operands.

@@ -30,7 +30,7 @@ impl fmt::Display for Level {
 /// TPUs and GPUs multiply `f32` in fewer bits. Operands may have different precisions.
 ///
 /// ```
-/// use ramie_core::Precision;
+/// use ramie_core::lax::Precision;
 /// let weights_only = Precision::per_operand(Precision::DEFAULT, Precision::HIGHEST);
 /// assert_ne!(weights_only, Precision::HIGHEST);
 /// ```
@@ -178,7 +178,9 @@ pub(crate) fn default_code() -> u8 {
 /// A function is traced and compiled once for each default that it is called with.
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, Precision, default_matmul_precision};
+/// use ramie_core::config::default_matmul_precision;
+/// use ramie_core::lax::Precision;
+/// use ramie_core::{Array, DType};
 /// let x = Array::ones(&[64, 64], DType::F32);
 /// let exact = default_matmul_precision(Precision::HIGHEST, || x.matmul(&x));
 /// ```

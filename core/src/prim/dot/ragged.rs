@@ -11,7 +11,8 @@ use crate::prim::{
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 use std::fmt;
 
 /// The correspondence of the axes of a grouped product's operands, and the axis that is divided

@@ -1,8 +1,10 @@
 //! The sharding rule of products.
 
 use super::{DotDimensionNumbers, DotGeneral};
+use crate::extend::ShardingRule;
+use crate::sharding::AxisName;
 use crate::types::sharding::{PartitionSpec, SpecEntry};
-use crate::{Aval, AxisName, ShapeError, ShardingRule};
+use crate::{Aval, ShapeError};
 
 /// Formats entries of a spec as a Python tuple.
 fn tuple(spec: &PartitionSpec, dims: &[usize]) -> String {

@@ -152,7 +152,8 @@ impl Primitive for Complex {
 /// promoted to a common floating-point dtype and broadcast.
 ///
 /// ```no_run
-/// use ramie_core::{Array, complex};
+/// use ramie_core::numpy::complex;
+/// use ramie_core::Array;
 /// let z = complex(Array::from([3.0f32]), 4.0);
 /// assert_eq!(z.abs().to_vec::<f32>(), [5.0]);
 /// ```
@@ -228,7 +229,8 @@ impl Array {
     /// Computes the angle of each complex element in radians; for real dtypes, 0 or π.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, complex};
+    /// use ramie_core::numpy::complex;
+    /// use ramie_core::Array;
     /// let z = complex(Array::from([0.0f32]), 2.0);
     /// assert_eq!(z.angle().to_vec::<f32>(), [std::f32::consts::FRAC_PI_2]);
     /// ```
@@ -254,7 +256,7 @@ impl Array {
 #[diagnostic::do_not_recommend]
 impl<T: Copy + Into<f64>> IntoArray for Number<T> {
     fn into_array(self) -> Array {
-        let value = crate::Scalar::from(self);
-        Array::literal(crate::Literal::weak(value, value.weak_dtype()))
+        let value = crate::dtypes::Scalar::from(self);
+        Array::literal(crate::dtypes::Literal::weak(value, value.weak_dtype()))
     }
 }

@@ -2,6 +2,7 @@
 //! boundaries of its cases.
 
 use super::batch_elementwise;
+use crate::extend::ShardingRule;
 use crate::passes::add_tangents;
 use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Primitive};
@@ -9,7 +10,7 @@ use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, IntoArray, ShapeError, ShardingRule, where_};
+use crate::{Array, Aval, IntoArray, ShapeError, where_};
 use std::f64::consts::PI;
 
 /// Computes `log(eᵃ + eᵇ)` of two operands of the same shape.

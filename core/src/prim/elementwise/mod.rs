@@ -11,8 +11,8 @@ macro_rules! elementwise_rules {
             &self,
             _: &[$crate::Aval],
             _: &[$crate::Aval],
-        ) -> Result<$crate::ShardingRule, $crate::ShapeError> {
-            Ok($crate::ShardingRule::Elementwise)
+        ) -> Result<$crate::extend::ShardingRule, $crate::ShapeError> {
+            Ok($crate::extend::ShardingRule::Elementwise)
         }
         fn batch(
             &self,

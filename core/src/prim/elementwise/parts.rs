@@ -1,8 +1,9 @@
 //! Complex numbers in NumPy functions: lexicographic order, functions applied to both parts, and
 //! the check of functions that require real numbers.
 
+use crate::Array;
 use crate::base::error::TAKE_A_PART;
-use crate::{Array, complex};
+use crate::numpy::complex;
 
 /// Panics if an operand of a function of real numbers is complex.
 #[track_caller]

@@ -1,5 +1,6 @@
 //! Selection between arrays (`select_n`, `clamp`), and dtype conversion.
 
+use crate::extend::ShardingRule;
 use crate::passes::add_tangents;
 use crate::prim::elementwise::parts;
 use crate::prim::operands;
@@ -10,7 +11,7 @@ use crate::prim::{
 use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, IntoArray, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
 
 /// Selects, for each element, from one of several arrays of the same shape and dtype: the first
 /// operand is the index (`false`/0 selects the first case). It has the cases' shape or is 0-d.

@@ -1,6 +1,7 @@
 //! Dimension numbers of gathers and scatters.
 
-use crate::{Aval, Dims, ShapeError};
+use crate::typing::Dims;
+use crate::{Aval, ShapeError};
 use std::fmt;
 
 /// The correspondence of the axes of a gather. The last axis of the indices contains index

@@ -1,13 +1,15 @@
 //! `dynamic_slice`: a slice of fixed size at a computed position.
 
 use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, PositionRule, Positions, Primitive,
     batched, one,
 };
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, IntoArray, ShapeError};
 
 /// Returns a slice of `slice_sizes` of the first operand. The other operands are its start index
 /// along each axis, clamped so that the slice is within the array.

@@ -3,6 +3,7 @@
 use super::{
     GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
 };
+use crate::extend::ShardingRule;
 use crate::prim::operands;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, PositionRule, Positions, Primitive, batched,
@@ -10,7 +11,8 @@ use crate::prim::{
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, IntoArray, ShapeError};
 
 /// Returns the first operand with the slice at a computed position replaced by the second
 /// operand. The other operands are its start index along each axis, clamped so that the slice is

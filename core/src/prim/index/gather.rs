@@ -4,13 +4,16 @@ use super::dimension_numbers::{check_dims, check_numbers};
 use super::{
     GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, shifted, shifted_after,
 };
+use crate::dtypes::Literal;
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, PositionRule, Positions, Primitive,
     batched, one,
 };
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Literal, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 
 /// Gathers slices of the first operand, one for each index vector along the last axis of the
 /// second.

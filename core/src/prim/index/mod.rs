@@ -15,11 +15,13 @@ pub use dynamic_update_slice::*;
 pub use gather::*;
 pub use scatter::*;
 
+use crate::dtypes::iinfo;
 use crate::prim::Positions;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::operands;
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, DType, Dims, ShapeError, iinfo, stack};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError, stack};
 
 /// Checks that the operands after the first `skip` are one scalar integer per axis of the first,
 /// all of the same type.
@@ -90,7 +92,7 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
         .map(|(start, &size)| match start.as_literal() {
             Some(literal) => {
                 let mut value = match literal.value().cast(DType::I64) {
-                    crate::Scalar::Int(value) => value,
+                    crate::dtypes::Scalar::Int(value) => value,
                     _ => unreachable!("a cast to i64 gives an integer"),
                 };
                 if wrap && value < 0 {

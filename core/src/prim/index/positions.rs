@@ -1,7 +1,8 @@
 //! Dtypes of indices and counts.
 
 use crate::base::location;
-use crate::{Array, DType, ShapeError, iinfo};
+use crate::dtypes::iinfo;
+use crate::{Array, DType, ShapeError};
 
 /// Returns the dtype of indices into axes of these sizes: `i64` if `given` has 64 bits or if an
 /// axis requires it, and `i32` otherwise.

@@ -6,6 +6,7 @@ use super::gather::attribute;
 use super::{GatherScatterMode, ScatterDimensionNumbers, shifted, shifted_after};
 use crate::base::hash::FastMap;
 use crate::base::lock::lock;
+use crate::extend::ShardingRule;
 use crate::prim::elementwise::{Add, Max, Min, Mul, Sub};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, PositionRule, Positions, Primitive,
@@ -16,7 +17,8 @@ use crate::program::class::Class;
 use crate::program::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 use std::panic::Location;
 use std::sync::{Arc, Mutex};
 

@@ -2,10 +2,12 @@
 
 use super::{Gather, GatherScatterMode, Scatter, ScatterMethod};
 use crate::base::location::fail;
+use crate::dtypes::Literal;
 use crate::passes::add_tangents;
 use crate::prim::{Differentiation, NestedDifferentiation, Operand, Tangents};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Literal};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType};
 
 impl Scatter {
     pub(super) fn derivative(&self) -> Differentiation<'_> {

@@ -2,8 +2,10 @@
 //! so that no device needs the elements of another.
 
 use super::{Gather, Scatter};
+use crate::extend::ShardingRule;
 use crate::types::sharding::{PartitionSpec, SpecEntry};
-use crate::{Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Aval, ShapeError};
 
 fn sharded(entry: &SpecEntry) -> bool {
     !entry.axes().is_empty()

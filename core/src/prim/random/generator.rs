@@ -1,11 +1,13 @@
 //! `rng_bit_generator`: random bits from the device's own generator.
 
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, move_batch_axis,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule, concatenate};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError, concatenate};
 use smallvec::smallvec;
 use std::fmt;
 

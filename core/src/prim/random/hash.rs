@@ -1,7 +1,8 @@
 //! Lowering of the Threefry hash and its counters to StableHLO.
 
 use crate::program::lower::{Lowering, Value};
-use crate::{Aval, DType, Dims};
+use crate::typing::Dims;
+use crate::{Aval, DType};
 
 impl Lowering<'_> {
     /// Emits the block function: 20 rounds on words of one type.

@@ -13,9 +13,11 @@ use super::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, in_front, move_batch_axis,
     one,
 };
+use crate::extend::ShardingRule;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 use smallvec::smallvec;
 
 pub use generator::{RngAlgorithm, RngBitGenerator, rng_bit_generator};
@@ -55,7 +57,7 @@ impl Primitive for Threefry2x32 {
             crate::ensure_shape!(a.dtype() == DType::U32, "expects u32 words, got {a}");
         }
         let shapes: Vec<&[usize]> = args.iter().map(Aval::shape).collect();
-        let Some(shape) = crate::broadcast_shapes(&shapes) else {
+        let Some(shape) = crate::numpy::broadcast_shapes(&shapes) else {
             return Err(
                 ShapeError::new("key and counter words do not broadcast together")
                     .help("pass them with the same shape, or 0-d key words"),

@@ -1,6 +1,7 @@
 //! `argmax` and `argmin`.
 
 use super::{batched_axes, highest, lowest, reduced_shape};
+use crate::extend::ShardingRule;
 use crate::prim::index::positions;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
@@ -8,7 +9,7 @@ use crate::prim::{
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, ShapeError};
 
 macro_rules! arg_reductions {
     ($( $(#[$doc:meta])* $ty:ident $f:ident $word:literal $direction:literal $identity:expr; )*) => { $(

@@ -6,7 +6,8 @@ use crate::prim::{Batched, move_batch_axis};
 use crate::program::jaxpr::{Atom, Jaxpr};
 use crate::program::lower::{Lowering, Region, Value};
 use crate::program::trace::{Outputs, trace_to_jaxpr};
-use crate::{Array, Aval, DType, Dims};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType};
 use std::sync::Arc;
 
 /// Traces a computation on scalars of the given types.

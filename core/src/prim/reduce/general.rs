@@ -6,12 +6,15 @@ use super::computation::{
 };
 use super::{ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum, ReduceXor};
 use super::{highest, lowest, reduced_shape};
+use crate::dtypes::{Literal, Scalar};
+use crate::extend::ShardingRule;
 use crate::prim::operands;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Jaxprs, Nested, Param, Primitive};
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::{bind, bind1};
-use crate::{Array, Aval, DType, Dims, IntoArray, Literal, Scalar, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, IntoArray, ShapeError};
 use std::sync::Arc;
 
 /// Combines elements along axes by a program; several arrays are reduced together. The operands
@@ -166,7 +169,8 @@ fn single(jaxpr: &Jaxpr, x: &Array, start: &Array, axes: &Dims) -> Option<Array>
 /// with `init_values` as its identity. Without axes the results are the arrays themselves.
 ///
 /// ```no_run
-/// use ramie_core::{Array, reduce};
+/// use ramie_core::lax::reduce;
+/// use ramie_core::Array;
 /// let x = Array::from([1.0f32, 2.0, 3.0]);
 /// // The sum and the product, in one pass.
 /// let both = |a: &[Array], b: &[Array]| vec![&a[0] + &b[0], &a[1] * &b[1]];

@@ -10,8 +10,10 @@ pub use arg::*;
 pub use general::*;
 pub use table::*;
 
+use crate::dtypes::Scalar;
 use crate::types::narrow::NarrowFloat;
-use crate::{Aval, DType, Dims, Scalar, ShapeError};
+use crate::typing::Dims;
+use crate::{Aval, DType, ShapeError};
 
 /// Returns the shape without the reduced axes, which must be increasing and in range.
 pub(crate) fn reduced_shape(operand: Aval, axes: &[usize]) -> Result<Dims, ShapeError> {

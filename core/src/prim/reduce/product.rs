@@ -1,7 +1,8 @@
 //! The derivative of products over axes.
 
+use crate::Array;
 use crate::passes::jvp_of;
-use crate::{Array, Dims};
+use crate::typing::Dims;
 
 /// Computes the tangent of the product of `x` over `axes`, where `g` is the tangent of `x`.
 /// Multiplies pairs until one element is left, since a formula with divisions fails for zeros.

@@ -1,13 +1,17 @@
 //! Reductions by one operator, as a table with a row per primitive.
 
 use super::{batched_axes, highest, lowest, reduced_shape};
+use crate::dtypes::Scalar;
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
 };
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, OutSharding, Scalar, ShapeError, ShardingRule};
+use crate::sharding::OutSharding;
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 
 /// An entry of the table of reductions, for tests and documentation.
 pub struct ReduceRow {

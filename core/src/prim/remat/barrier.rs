@@ -1,10 +1,11 @@
 //! `optimization_barrier`.
 
+use crate::extend::Outputs;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Operand, Primitive};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{self, bind};
 use crate::program::tree;
-use crate::{Array, Aval, Outputs, Result, ShapeError, Tree};
+use crate::{Array, Aval, Result, ShapeError, Tree};
 
 /// Returns the operands. The compiler computes all of them before it uses any, and moves and
 /// merges no operations across the barrier.
@@ -64,7 +65,8 @@ impl Primitive for OptimizationBarrier {
 /// both sides of it (`jax.lax.optimization_barrier`).
 ///
 /// ```
-/// use ramie_core::{Array, DType, make_jaxpr, optimization_barrier};
+/// use ramie_core::lax::optimization_barrier;
+/// use ramie_core::{make_jaxpr, Array, DType};
 /// let x = Array::shape_dtype_struct(&[3], DType::F32);
 /// assert_eq!(
 ///     make_jaxpr(|x: Array| optimization_barrier(x))(x).to_string(),

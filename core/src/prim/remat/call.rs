@@ -2,6 +2,7 @@
 
 use super::CheckpointPolicy;
 use super::split::{Split, eval_inlined};
+use crate::extend::Outputs;
 use crate::prim::nested;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Nested, NestedDifferentiation, Operand,
@@ -12,7 +13,7 @@ use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists::{self, some_where};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, trace_to_jaxpr};
-use crate::{Array, Aval, Outputs, Result, ShapeError};
+use crate::{Array, Aval, Result, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

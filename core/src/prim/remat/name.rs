@@ -1,10 +1,11 @@
 //! `name`: names for values, which rematerialization policies can refer to.
 
+use crate::extend::{Outputs, ShardingRule};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{self, bind1};
 use crate::program::tree;
-use crate::{Array, Aval, Outputs, Result, ShapeError, ShardingRule, Tree};
+use crate::{Array, Aval, Result, ShapeError, Tree};
 use std::sync::Arc;
 
 /// Returns the operand, with a name.

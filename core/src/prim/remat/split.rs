@@ -124,7 +124,7 @@ impl<'a> Split<'a> {
         evaluation.read(self.residuals)
     }
 
-    fn marked<'s>(&'s self, marks: &'s [bool]) -> impl Iterator<Item = &'s crate::Eqn> {
+    fn marked<'s>(&'s self, marks: &'s [bool]) -> impl Iterator<Item = &'s crate::extend::Eqn> {
         let eqns = self.jaxpr.eqns.iter().zip(marks);
         eqns.filter(|(_, marked)| **marked).map(|(eqn, _)| eqn)
     }

@@ -1,6 +1,7 @@
 //! Primitives on the bits of elements: `bitcast_convert_type` and
 //! `reduce_precision`.
 
+use crate::extend::ShardingRule;
 use crate::prim::elementwise::elementwise_rules;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
@@ -9,7 +10,8 @@ use crate::prim::{
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 
 /// Reinterprets the bits as another dtype. An element of a wider dtype becomes a last axis of
 /// narrower ones, the lowest bits first, and vice versa.

@@ -1,11 +1,14 @@
 //! `broadcast_in_dim`, and other ways of broadcasting.
 
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, OutSharding, PartitionSpec, ShapeError, ShardingRule};
+use crate::sharding::OutSharding;
+use crate::typing::Dims;
+use crate::{Array, Aval, PartitionSpec, ShapeError};
 
 /// Broadcasts the operand to `shape`: its axis `i` becomes axis `broadcast_dimensions[i]`,
 /// repeated if its size is 1.
@@ -172,7 +175,8 @@ impl Array {
     #[track_caller]
     fn dims_in(&self, shape: &[usize]) -> Dims {
         assert!(
-            crate::broadcast_shapes(&[self.shape(), shape]).is_some_and(|s| s.as_slice() == shape),
+            crate::numpy::broadcast_shapes(&[self.shape(), shape])
+                .is_some_and(|s| s.as_slice() == shape),
             "broadcast_to: {} does not broadcast to {shape:?}\n  help: shapes are aligned at their \
              last axes; each axis must keep its size or have size 1",
             self.aval()

@@ -1,12 +1,14 @@
 //! `concatenate`: joins arrays along an axis.
 
+use crate::extend::ShardingRule;
 use crate::prim::operands;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, in_front, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 use std::borrow::Borrow;
 
 /// Concatenates arrays along an axis; their other dimensions are equal.

@@ -2,7 +2,8 @@
 
 use crate::base::location;
 use crate::types::aval::element_count;
-use crate::{Array, Dims, PartitionSpec, ShapeError};
+use crate::typing::Dims;
+use crate::{Array, PartitionSpec, ShapeError};
 use smallvec::SmallVec;
 
 /// The order in which [`Array::reshape_with`] reads and writes elements.

@@ -1,10 +1,13 @@
 //! `iota`: indices along an axis.
 
+use crate::extend::ShardingRule;
 use crate::prim::index::positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, one};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, DType, Dims, OutSharding, ShapeError, ShardingRule};
+use crate::sharding::OutSharding;
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 
 /// Returns each element's index along an axis.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 //! `pad`: adds elements around and between existing ones, or removes elements.
 
+use crate::extend::ShardingRule;
 use crate::prim::operands;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
@@ -8,7 +9,8 @@ use crate::prim::{
 use crate::program::checks::Errors;
 use crate::program::lower::{Lowering, Value, dims_array, i64_array};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, IntoArray, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, IntoArray, ShapeError};
 use smallvec::SmallVec;
 
 /// For each axis, the numbers of elements to add before, after, and between neighbors. Negative

@@ -2,13 +2,16 @@
 
 use super::into_shape::{Order, ReshapeOption};
 use super::reshape_sharding::reshaped_spec;
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
+use crate::sharding::OutSharding;
 use crate::types::aval::element_count;
-use crate::{Array, Aval, Dims, IntoShape, OutSharding, ShapeError, ShardingRule};
+use crate::typing::{Dims, IntoShape};
+use crate::{Array, Aval, ShapeError};
 
 /// Reshapes the operand; elements keep their row-major order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -152,7 +155,8 @@ impl Array {
     /// `order=` or `out_sharding=`).
     ///
     /// ```no_run
-    /// use ramie_core::{Array, Order};
+    /// use ramie_core::numpy::Order;
+    /// use ramie_core::Array;
     /// let x = Array::arange(6).reshape_with((2, -1), Order::F);
     /// assert_eq!(x.to_vec::<i32>(), [0, 2, 4, 1, 3, 5]);
     /// ```

@@ -1,7 +1,9 @@
 //! Sharding of reshaped arrays, whose dimensions are kept, split or merged.
 
+use crate::sharding::AxisName;
 use crate::types::sharding::{AbstractMesh, PartitionSpec, SpecEntry};
-use crate::{Aval, AxisName, Dims, ShapeError};
+use crate::typing::Dims;
+use crate::{Aval, ShapeError};
 use std::ops::Range;
 
 /// Returns the spec of `operand` with the shape `new_sizes`, if it is unambiguous.

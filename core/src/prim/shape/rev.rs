@@ -1,9 +1,11 @@
 //! `rev`: reverses axes.
 
+use crate::extend::ShardingRule;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::lower::{Lowering, Value, dims_array};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 
 /// Reverses the order of the elements along axes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

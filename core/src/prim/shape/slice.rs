@@ -1,9 +1,11 @@
 //! `slice`: a contiguous or strided range of elements along each axis.
 
+use crate::extend::ShardingRule;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, one};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 
 /// Returns the elements from `start_indices` (inclusive) to `limit_indices` (exclusive), with
 /// `strides`.

@@ -1,10 +1,12 @@
 //! `split`: divides an array along an axis.
 
 use super::Concatenate;
+use crate::extend::ShardingRule;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, bind1};
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 
 /// Splits an array into parts of given sizes along an axis, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,11 +1,13 @@
 //! `transpose`, and other permutations of axes.
 
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 
 /// Permutes axes: result axis `i` is operand axis `permutation[i]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,12 +1,13 @@
 //! `sharding_constraint`: constrains how the compiler shards a value.
 
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::types::sharding::{AxisType, NamedSharding, SpecEntry};
-use crate::{Array, Aval, ShapeError, ShardingRule};
+use crate::{Array, Aval, ShapeError};
 
 /// Returns the value with the given sharding.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -9,12 +9,13 @@ use crate::program::jaxpr::{ClosedJaxpr, Jaxpr};
 use crate::program::lists;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::{bind, with_vary};
+use crate::sharding::AxisName;
 use crate::types::axis;
 use crate::types::sharding::{
     AbstractMesh, AxisSet, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding,
     shard_shape,
 };
-use crate::{Array, Aval, AxisName, ShapeError};
+use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

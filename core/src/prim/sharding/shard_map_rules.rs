@@ -1,14 +1,16 @@
 //! Differentiation of `shard_map`.
 
 use super::ShardMap;
+use crate::lax::psum;
 use crate::passes::transpose_call;
 use crate::prim::nested::{self, Split};
 use crate::prim::{NestedDifferentiation, Operand, Tangents};
 use crate::program::jaxpr::ClosedJaxpr;
 use crate::program::lists::{self, picked, some_where};
 use crate::program::trace::trace_to_jaxpr;
+use crate::sharding::AxisName;
 use crate::types::sharding::{PartitionSpec, SpecEntry};
-use crate::{Array, Aval, AxisName, psum};
+use crate::{Array, Aval};
 use std::sync::Arc;
 
 impl ShardMap {

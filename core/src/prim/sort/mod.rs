@@ -6,9 +6,11 @@ pub use top_k::TopK;
 
 use super::index::{Gather, GatherDimensionNumbers};
 use super::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, in_front};
+use crate::extend::ShardingRule;
 use crate::program::lower::{Lowering, Region, Value, avals};
 use crate::program::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 use smallvec::SmallVec;
 
 /// Sorts several arrays of the same shape together along an axis, lexicographically by the first
@@ -182,9 +184,10 @@ fn along(x: &Array, order: &Array, axis: usize) -> Array {
 /// elements keep their order.
 ///
 /// ```no_run
-/// use ramie_core::{Array, lax_sort};
+/// use ramie_core::lax::sort;
+/// use ramie_core::Array;
 /// let (key, value) = (Array::from([3, 1, 2]), Array::from([0.3f32, 0.1, 0.2]));
-/// let sorted = lax_sort(&[key, value], 0, 1);
+/// let sorted = sort(&[key, value], 0, 1);
 /// assert_eq!(sorted[1].to_vec::<f32>(), [0.1, 0.2, 0.3]);
 /// ```
 ///
@@ -192,7 +195,7 @@ fn along(x: &Array, order: &Array, axis: usize) -> Array {
 /// Panics if there are no operands, if shapes differ, if the axis is out of range, or if
 /// `num_keys` is not between 1 and the number of operands.
 #[track_caller]
-pub fn lax_sort(operands: &[Array], axis: isize, num_keys: usize) -> Vec<Array> {
+pub fn sort(operands: &[Array], axis: isize, num_keys: usize) -> Vec<Array> {
     assert!(!operands.is_empty(), "sort: no operands were passed");
     let sort = Sort {
         dimension: operands[0].axis("sort", axis),
@@ -211,7 +214,7 @@ impl Array {
     /// Panics if the axis is out of range.
     #[track_caller]
     pub fn sort(&self, axis: isize) -> Array {
-        lax_sort(std::slice::from_ref(self), axis, 1)
+        sort(std::slice::from_ref(self), axis, 1)
             .pop()
             .expect("one array is sorted")
     }
@@ -226,7 +229,7 @@ impl Array {
         let dimension = self.axis("argsort", axis);
         self.expect_i32_positions("argsort", dimension);
         let positions = Array::iota(self.shape(), dimension, DType::I32);
-        lax_sort(&[self.stop_gradient(), positions], axis, 1)
+        sort(&[self.stop_gradient(), positions], axis, 1)
             .pop()
             .expect("positions")
     }

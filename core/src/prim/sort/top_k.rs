@@ -1,12 +1,14 @@
 //! `top_k`.
 
 use super::along;
+use crate::extend::ShardingRule;
 use crate::prim::index::positions;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
-use crate::{Array, Aval, DType, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 use smallvec::SmallVec;
 
 /// Returns the `k` largest elements along an axis, in decreasing order, and their indices in

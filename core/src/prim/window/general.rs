@@ -1,6 +1,7 @@
 //! `reduce_window`: a reduction of windows by a custom program.
 
 use super::SlidingWindow;
+use crate::extend::ShardingRule;
 use crate::prim::reduce::check_operands;
 use crate::prim::reduce::computation::{
     batched_reduction, combine, lower_in_whole_bytes, repeated, tangents,
@@ -12,7 +13,8 @@ use crate::program::checks::Errors;
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 use std::sync::Arc;
 
 /// Combines the elements of each window by a program; several arrays are reduced together. The

@@ -16,11 +16,13 @@ pub use select_and_scatter::SelectAndScatter;
 pub use select_and_scatter_add::SelectAndScatterAdd;
 pub use table::*;
 
+use crate::dtypes::Scalar;
 use crate::prim::Param;
 use crate::prim::conv::{Pads, dilated, window_positions};
 use crate::prim::reduce::{highest, lowest};
 use crate::program::lower::{dims_array, padding_attribute};
-use crate::{Aval, DType, Dims, Scalar, ShapeError};
+use crate::typing::Dims;
+use crate::{Aval, DType, ShapeError};
 
 /// A window that slides along all axes of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -2,13 +2,15 @@
 
 use super::{Select, SelectAndScatterAdd, SlidingWindow};
 use crate::base::location;
+use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Param, Primitive, batched, move_batch_axis, one,
 };
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 
 /// Finds the maximum or minimum of each window over the second operand, and returns the element
 /// of the first operand at its position: the tangent of the selected element.

@@ -2,6 +2,7 @@
 
 use super::SlidingWindow;
 use crate::base::location;
+use crate::extend::ShardingRule;
 use crate::prim::reduce::computation::lower_in_whole_bytes;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Jaxprs, Nested, Param, Primitive, batched,
@@ -10,7 +11,7 @@ use crate::prim::{
 use crate::program::jaxpr::Jaxpr;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, ShapeError};
 use std::sync::Arc;
 
 /// For each window over the first operand, one program selects an element, and another combines

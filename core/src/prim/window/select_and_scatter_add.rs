@@ -1,6 +1,8 @@
 //! `select_and_scatter_add`: adds each window's value to its selected element.
 
 use super::{Select, SelectAndGatherAdd, SlidingWindow};
+use crate::dtypes::Scalar;
+use crate::extend::ShardingRule;
 use crate::prim::conv::Pads;
 use crate::prim::shape::Pad;
 use crate::prim::{
@@ -9,7 +11,8 @@ use crate::prim::{
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, Dims, Scalar, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 
 /// Finds the maximum or minimum of each window over the second operand, and adds the window's
 /// element of the first operand to the result at that position, which starts as zeros: the

@@ -1,6 +1,8 @@
 //! Window reductions by one operator, as a table with a row per primitive.
 
 use super::{Select, SelectAndGatherAdd, SlidingWindow, ones};
+use crate::dtypes::Scalar;
+use crate::extend::ShardingRule;
 use crate::prim::conv::{dilated, lhs_cotangent_padding};
 use crate::prim::reduce::{highest, lowest};
 use crate::prim::{
@@ -9,7 +11,8 @@ use crate::prim::{
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, Dims, Scalar, ShapeError, ShardingRule};
+use crate::typing::Dims;
+use crate::{Array, Aval, DType, ShapeError};
 
 /// An entry of the table of window reductions, for tests and documentation.
 pub struct ReduceWindowRow {

@@ -1,7 +1,7 @@
 //! `IntoArray`: arrays and scalars as operands.
 
 use super::Array;
-use crate::{Literal, Scalar};
+use crate::dtypes::{Literal, Scalar};
 
 /// A value that can be used as an operand: an array or a scalar. A scalar is weakly typed: it
 /// takes the dtype of the other operand where possible. `2.into_array()` is such a scalar as an

@@ -8,9 +8,11 @@ mod display;
 pub(crate) mod format;
 mod into_array;
 
-use crate::Sharding;
+use crate::dtypes::{Literal, Scalar};
 use crate::program::backend::backend;
-use crate::{Aval, DType, Dims, Literal, Scalar};
+use crate::sharding::Sharding;
+use crate::typing::Dims;
+use crate::{Aval, DType};
 use ramie_pjrt::Buffer;
 use smallvec::SmallVec;
 use std::panic::Location;
@@ -65,7 +67,7 @@ pub(crate) struct LiteralArray {
 #[derive(Clone, Copy)]
 pub(crate) struct Tracer {
     pub trace: u64,
-    pub var: crate::Var,
+    pub var: crate::extend::Var,
     pub aval: Aval,
     pub location: &'static Location<'static>,
 }

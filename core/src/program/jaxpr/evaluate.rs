@@ -2,8 +2,10 @@
 //! rematerialization.
 
 use super::{Atom, Eqn, Jaxpr, Var};
+use crate::Array;
+use crate::dtypes::Literal;
+use crate::extend::Outputs;
 use crate::program::trace::{at_equation, bind_arc};
-use crate::{Array, Literal, Outputs};
 use smallvec::SmallVec;
 
 /// The value of a variable during an evaluation: an array, alone or with the data of a

@@ -11,8 +11,9 @@ mod scope;
 
 use crate::base::hash::FastHasher;
 use crate::base::stack::with_room;
+use crate::dtypes::Literal;
 use crate::program::primitive::Primitive;
-use crate::{Array, Aval, Literal};
+use crate::{Array, Aval};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::mem::take;
@@ -96,7 +97,7 @@ impl Jaxpr {
     }
 
     /// Returns whether an equation uses a mapped axis of this name.
-    pub(crate) fn uses_axis(&self, name: crate::AxisName) -> bool {
+    pub(crate) fn uses_axis(&self, name: crate::sharding::AxisName) -> bool {
         with_room(|| self.eqns.iter().any(|e| e.primitive.uses_axis(name)))
     }
 

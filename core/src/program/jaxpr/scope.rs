@@ -82,7 +82,7 @@ impl fmt::Display for Scope {
 /// Scopes nest: `attention` inside `encoder` is `encoder/attention`. They appear in the locations
 /// of the lowered program, which compilers and profilers show. Equations keep their scopes
 /// through transformations, and
-/// [`Jaxpr::to_string_with_scopes`](crate::Jaxpr::to_string_with_scopes) prints them.
+/// [`Jaxpr::to_string_with_scopes`](crate::extend::Jaxpr::to_string_with_scopes) prints them.
 ///
 /// ```
 /// use ramie_core::{Array, DType, make_jaxpr, named_scope};

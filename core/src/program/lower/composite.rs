@@ -1,7 +1,7 @@
 //! Lowering of composites: calls of functions as named operations.
 
 use super::{Lowering, Value};
-use crate::Jaxpr;
+use crate::extend::Jaxpr;
 use std::sync::Arc;
 
 impl Lowering<'_> {

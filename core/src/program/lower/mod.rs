@@ -11,9 +11,10 @@ mod value;
 
 use crate::base::hash::FastMap;
 use crate::base::stack::with_room;
+use crate::dtypes::Literal;
 use crate::program::jaxpr::{Atom, Jaxpr, Scope};
 use crate::types::sharding::AbstractMesh;
-use crate::{Aval, Literal, Platform};
+use crate::{Aval, Platform};
 use smallvec::SmallVec;
 use std::fmt::Write;
 use std::panic::Location;

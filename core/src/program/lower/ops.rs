@@ -2,7 +2,8 @@
 
 use super::value::{TensorType, avals, list, types};
 use super::{Lowering, Value, dims_array};
-use crate::{Aval, DType, Literal, Scalar};
+use crate::dtypes::{Literal, Scalar};
+use crate::{Aval, DType};
 use smallvec::SmallVec;
 use std::fmt::Write;
 use std::ops::Range;

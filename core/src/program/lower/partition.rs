@@ -2,10 +2,12 @@
 
 use super::{Lowering, Module, Region, TensorType, Value, avals};
 use crate::base::location;
+use crate::extend::Jaxpr;
+use crate::sharding::AxisName;
 use crate::types::sharding::{
     AbstractMesh, AxisType, Mesh, NamedSharding, PartitionSpec, sdy_sharding,
 };
-use crate::{Aval, AxisName, DType, Jaxpr};
+use crate::{Aval, DType};
 use ramie_pjrt::Device;
 use std::fmt::Write;
 use std::sync::Arc;

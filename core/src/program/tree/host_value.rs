@@ -1,7 +1,8 @@
 //! Numbers, booleans and strings in trees.
 
 use super::{Float, Tree, Visitor, part};
-use crate::{Array, DType, Scalar};
+use crate::dtypes::Scalar;
+use crate::{Array, DType};
 use half::{bf16, f16};
 use std::any::Any;
 use std::borrow::Cow;
@@ -16,7 +17,8 @@ use std::hash::{Hash, Hasher};
 ///
 /// ```
 /// use ramie_core::tree::{HostValue, for_each_host_value};
-/// use ramie_core::{DType, Scalar};
+/// use ramie_core::dtypes::Scalar;
+/// use ramie_core::DType;
 /// let mut settings = (7u8, "warm".to_string());
 /// for_each_host_value(&mut settings, |value| match value {
 ///     HostValue::Number(number, dtype) => {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 /// or component (recursively), or values by the arrays' paths.
 ///
 /// ```
-/// use ramie_core::{P, Specs};
+/// use ramie_core::sharding::Specs;
+/// use ramie_core::P;
 /// let all = Specs::from(P!["x"]);
 /// let each = Specs::from([P!["x"], P![]]);
 /// let nested = Specs::each([each, P![None, "y"].into()]);

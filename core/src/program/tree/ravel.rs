@@ -1,7 +1,8 @@
 //! Conversion of a tree to a single vector and back.
 
 use super::{leaves, with_leaves};
-use crate::{Array, DType, Dims, Tree, concatenate};
+use crate::typing::Dims;
+use crate::{Array, DType, Tree, concatenate};
 
 /// Flattens and concatenates all arrays of a tree in order. Returns the vector, and the function
 /// that converts a vector of that size back to the tree (`jax.flatten_util.ravel_pytree`).

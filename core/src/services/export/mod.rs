@@ -28,7 +28,8 @@ use crate::execution::eager;
 use crate::program::jaxpr::{Atom, ClosedJaxpr, Jaxpr, Var};
 use crate::program::lower::{Module, strip_locations};
 use crate::program::tree;
-use crate::{Array, Aval, Error, Jitted, Result, Tree};
+use crate::stages::Jitted;
+use crate::{Array, Aval, Error, Result, Tree};
 use ramie_pjrt::{Buffer, Executable};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -232,7 +233,7 @@ impl Exported {
         let buffers: Vec<&Buffer> = self.kept.iter().map(|&i| &operands[i].buffers[0]).collect();
         let mut outs = Vec::with_capacity(self.out_avals.len());
         executable.execute(&buffers, &[], &mut outs)?;
-        let sharding = crate::Sharding::SingleDevice(device);
+        let sharding = crate::sharding::Sharding::SingleDevice(device);
         Ok(outs
             .into_iter()
             .zip(&self.out_avals)
@@ -254,7 +255,7 @@ impl Exported {
     }
 
     /// Compiles the program for hardware that need not be present; see
-    /// [`Lowered::compile_for`](crate::Lowered::compile_for).
+    /// [`Lowered::compile_for`](crate::stages::Lowered::compile_for).
     ///
     /// # Errors
     /// Returns an error if the target's plugin is not installed, or if XLA rejects the program.

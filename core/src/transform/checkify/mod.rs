@@ -42,7 +42,8 @@ use crate::program::trace::bind;
 use crate::program::traced::trace_tree;
 use crate::program::tree;
 use crate::transform::checkify::primitive::Check;
-use crate::{Array, DType, Function, IntoArray, where_};
+use crate::typing::Function;
+use crate::{Array, DType, IntoArray, where_};
 use failure::{Category, Failure};
 use std::panic::Location;
 

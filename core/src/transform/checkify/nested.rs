@@ -1,13 +1,14 @@
 //! Operations that run nested programs: the error becomes an additional input and output.
 
 use super::pass::Pass;
+use crate::Array;
 use crate::base::location;
 use crate::base::stack::with_room;
+use crate::extend::Outputs;
 use crate::prim::StatePass;
 use crate::program::checks::Errors;
 use crate::program::jaxpr::{Eqn, Jaxpr};
 use crate::transform::checkify::primitive::Check;
-use crate::{Array, Outputs};
 
 /// Returns whether a program contains any of these checks.
 fn has_checks(jaxpr: &Jaxpr, errors: Errors) -> bool {

@@ -2,10 +2,11 @@
 
 use super::failure::Failure;
 use super::{Layout, automatic, nested};
+use crate::extend::Outputs;
 use crate::program::checks::Errors;
 use crate::program::jaxpr::{Eqn, Jaxpr};
 use crate::transform::checkify::primitive::Check;
-use crate::{Array, Aval, DType, Outputs, where_};
+use crate::{Array, Aval, DType, where_};
 
 /// The state of an evaluation.
 pub(super) struct Pass {

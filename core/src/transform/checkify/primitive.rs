@@ -1,12 +1,13 @@
 //! `check`: a runtime check of a program.
 
+use crate::extend::{Outputs, ShardingRule};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Effects, Facts, Primitive, move_batch_axis,
 };
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
 use crate::transform::checkify::Error;
-use crate::{Array, Aval, DType, Outputs, Result, ShapeError, ShardingRule, ensure_shape};
+use crate::{Array, Aval, DType, Result, ShapeError, ensure_shape};
 use std::panic::Location;
 
 /// The first operand is the code of a failure, 0 for none, with a batch axis for each enclosing

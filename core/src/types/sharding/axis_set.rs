@@ -1,6 +1,6 @@
 //! Sets of named axes.
 
-use crate::AxisName;
+use crate::sharding::AxisName;
 use crate::types::axis::kept;
 use std::hash::{Hash, Hasher};
 

@@ -56,7 +56,7 @@ impl Context {
 }
 
 /// A guard that keeps a mesh, or logical axis rules, current until it is dropped; returned by
-/// [`set_mesh`] and [`set_logical_axis_rules`](crate::set_logical_axis_rules).
+/// [`set_mesh`] and [`set_logical_axis_rules`](crate::sharding::set_logical_axis_rules).
 #[must_use = "the mesh or the rules are current only until this is dropped"]
 pub struct MeshGuard {
     _scoped: Scoped<Context>,
@@ -68,7 +68,8 @@ pub struct MeshGuard {
 /// specs without a mesh refer to it, and [`shard_map`](crate::shard_map) runs over it.
 ///
 /// ```no_run
-/// use ramie_core::{AxisType, P, Array, DType, device_put, make_mesh_with, set_mesh};
+/// use ramie_core::sharding::{make_mesh_with, AxisType};
+/// use ramie_core::{device_put, set_mesh, Array, DType, P};
 /// let mesh = make_mesh_with(&[4, 2], &["x", "y"], AxisType::Explicit)?;
 /// let _current = set_mesh(mesh);
 /// let x = device_put(&Array::zeros(&[8, 2], DType::I32), P!["x", "y"]);

@@ -69,14 +69,15 @@ fn orders(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AxisType, P};
+    use crate::P;
+    use crate::sharding::AxisType;
 
     fn tiling(
         mesh: AbstractMesh,
         spec: &PartitionSpec,
         rank: usize,
     ) -> (Vec<usize>, Vec<Vec<usize>>) {
-        let size = |a: &crate::AxisName| mesh.axis_size(*a).unwrap();
+        let size = |a: &crate::sharding::AxisName| mesh.axis_size(*a).unwrap();
         let tiles = (0..rank).map(|d| spec.entry(d).axes().iter().map(size).product());
         let indices = |k| {
             let at = mesh.coordinates(k);

@@ -3,9 +3,9 @@
 
 use super::context::{Context, MeshGuard};
 use super::{PartitionSpec, SpecEntry};
-use crate::AxisName;
 use crate::base::intern::{Table, by_address};
 use crate::base::location;
+use crate::sharding::AxisName;
 use std::fmt;
 
 #[derive(PartialEq, Eq, Hash)]
@@ -20,7 +20,8 @@ static RULES: Table<Rules> = Table::new();
 /// written in one place, separate from the model, and another mesh only needs other rules.
 ///
 /// ```
-/// use ramie_core::{LogicalAxisRules, P};
+/// use ramie_core::sharding::LogicalAxisRules;
+/// use ramie_core::P;
 /// let rules = LogicalAxisRules::new()
 ///     .rule("batch", "x")
 ///     .rule("features", "x")

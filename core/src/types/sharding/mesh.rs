@@ -1,7 +1,7 @@
 //! Meshes: grids of devices with named axes.
 
-use crate::AxisName;
 use crate::base::intern::{Table, by_address};
+use crate::sharding::AxisName;
 use ramie_pjrt::Device;
 use std::fmt;
 
@@ -175,7 +175,7 @@ impl fmt::Debug for AbstractMesh {
 /// The sizes of a mesh's axes by name (`Mesh.shape`).
 ///
 /// ```
-/// use ramie_core::{AbstractMesh, AxisType};
+/// use ramie_core::sharding::{AbstractMesh, AxisType};
 /// let mesh = AbstractMesh::new(&[4, 2], &["data", "model"], AxisType::Auto);
 /// let shape = mesh.shape();
 /// assert_eq!((shape["data"], shape.get("expert")), (4, None));

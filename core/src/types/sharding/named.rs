@@ -1,9 +1,10 @@
 //! Shardings over a mesh, of arrays and of types.
 
 use super::{AbstractMesh, AxisType, Mesh, PartitionSpec, SpecEntry};
+use crate::ShapeError;
 use crate::base::intern::{Table, by_address};
 use crate::base::location;
-use crate::{Dims, ShapeError};
+use crate::typing::Dims;
 use std::fmt::{self, Write};
 use std::ops::Range;
 
@@ -111,7 +112,7 @@ impl NamedSharding {
         NamedSharding(NAMED.keep(Named {
             mesh: self.0.mesh,
             spec: self.0.spec.clone(),
-            memory_kind: Some(crate::AxisName::from(kind).as_str()),
+            memory_kind: Some(crate::sharding::AxisName::from(kind).as_str()),
         }))
     }
 
@@ -164,8 +165,8 @@ impl NamedSharding {
     }
 
     /// Returns the mesh axes that shard no dimension, in the order of the mesh.
-    pub fn replicated_axes(&self) -> Vec<crate::AxisName> {
-        let sharded = |name: &crate::AxisName| self.0.spec.axes().any(|a| a == *name);
+    pub fn replicated_axes(&self) -> Vec<crate::sharding::AxisName> {
+        let sharded = |name: &crate::sharding::AxisName| self.0.spec.axes().any(|a| a == *name);
         let names = self.0.mesh.axis_names().iter().copied();
         names.filter(|name| !sharded(name)).collect()
     }
@@ -331,7 +332,7 @@ impl fmt::Debug for TypeSharding {
 /// Formats a sharding in the syntax of the Shardy dialect. The compiler may shard `open`
 /// dimensions further.
 pub(crate) fn sdy_sharding(mesh: &str, spec: &PartitionSpec, rank: usize, open: bool) -> String {
-    let quoted = |names: &[crate::AxisName]| {
+    let quoted = |names: &[crate::sharding::AxisName]| {
         let names: Vec<String> = names.iter().map(|n| format!("\"{n}\"")).collect();
         names.join(", ")
     };

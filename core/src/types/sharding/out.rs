@@ -4,7 +4,8 @@ use super::{
     AbstractMesh, AxisType, Context, Mesh, PartitionSpec, SpecEntry, TypeSharding, check_spec,
 };
 use crate::base::location;
-use crate::{Aval, AxisName, ShapeError};
+use crate::sharding::AxisName;
+use crate::{Aval, ShapeError};
 use std::fmt;
 
 /// The requested sharding of a result (`out_sharding`): a parameter of operations whose operands

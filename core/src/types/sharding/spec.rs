@@ -1,6 +1,6 @@
 //! `PartitionSpec`: the mesh axes along which the dimensions of an array are sharded.
 
-use crate::AxisName;
+use crate::sharding::AxisName;
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -88,10 +88,11 @@ pub struct PartitionSpec {
 }
 
 /// Creates a [`PartitionSpec`] with an entry for each dimension: the name of a mesh axis, `None`,
-/// several axes in a tuple, or a [`SpecEntry`](crate::SpecEntry).
+/// several axes in a tuple, or a [`SpecEntry`](crate::sharding::SpecEntry).
 ///
 /// ```
-/// use ramie_core::{P, SpecEntry};
+/// use ramie_core::sharding::SpecEntry;
+/// use ramie_core::P;
 /// assert_eq!(P![].to_string(), "P()");
 /// assert_eq!(P![None, "x"].to_string(), "P(None, 'x')");
 /// assert_eq!(P![SpecEntry::Unconstrained, "x"].to_string(), "P(UNCONSTRAINED, 'x')");
@@ -99,8 +100,8 @@ pub struct PartitionSpec {
 #[macro_export]
 macro_rules! P {
     ($($entry:expr),* $(,)?) => {
-        $crate::PartitionSpec::new(<[$crate::SpecEntry]>::into_vec(
-            ::std::boxed::Box::new([$($crate::SpecEntry::from($entry)),*]),
+        $crate::PartitionSpec::new(<[$crate::sharding::SpecEntry]>::into_vec(
+            ::std::boxed::Box::new([$($crate::sharding::SpecEntry::from($entry)),*]),
         ))
     };
 }
@@ -115,14 +116,14 @@ impl PartitionSpec {
     }
 
     /// Sets the axes over which values remain to be summed (`P(.., unreduced={..})`).
-    pub fn with_unreduced(mut self, axes: impl Into<crate::AxisNames>) -> PartitionSpec {
+    pub fn with_unreduced(mut self, axes: impl Into<crate::typing::AxisNames>) -> PartitionSpec {
         self.unreduced = sorted(axes.into().as_slice());
         self
     }
 
     /// Sets the axes over which the values' cotangents remain to be summed
     /// (`P(.., reduced={..})`).
-    pub fn with_reduced(mut self, axes: impl Into<crate::AxisNames>) -> PartitionSpec {
+    pub fn with_reduced(mut self, axes: impl Into<crate::typing::AxisNames>) -> PartitionSpec {
         self.reduced = sorted(axes.into().as_slice());
         self
     }

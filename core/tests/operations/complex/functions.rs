@@ -2,11 +2,15 @@
 
 use super::rows::{self, Operation, array, check, rows};
 use num_complex::Complex;
+use ramie_core::lax::{conv_general_dilated, pmax};
+use ramie_core::numpy::{ConvolveMode, PadMode, PadStatistic, Side, lexsort};
+use ramie_core::options::{
+    Convolution, Covariance, Descending, Histogram, Holomorphic, Reduction, Spacing, Standardize,
+    Tolerance, VmapOptions, Window,
+};
 use ramie_core::{
-    Array, Convolution, ConvolveMode, Covariance, DType, Descending, Histogram, Holomorphic,
-    PadMode, PadStatistic, Reduction, Side, Spacing, Standardize, Tolerance, VmapOptions, Window,
-    conv_general_dilated, grad, hessian_with, image, jacfwd, jacfwd_with, jacrev, jacrev_with,
-    lexsort, linalg, pmax, random, stack, value_and_grad_with, vmap_with,
+    Array, DType, grad, hessian_with, image, jacfwd, jacfwd_with, jacrev, jacrev_with, linalg,
+    random, stack, value_and_grad_with, vmap_with,
 };
 use ramie_testing::check_calls;
 use serde_json::Value;

@@ -43,9 +43,9 @@ pub fn array(of: &Value) -> Array {
     let n: usize = shape.iter().product();
     let scalars = (0..n).flat_map(|i| {
         if dtype.is_complex() {
-            ramie_core::Scalar::Complex(values[i], values[n + i]).to_bytes(dtype)
+            ramie_core::dtypes::Scalar::Complex(values[i], values[n + i]).to_bytes(dtype)
         } else {
-            ramie_core::Scalar::Float(values[i]).to_bytes(dtype)
+            ramie_core::dtypes::Scalar::Float(values[i]).to_bytes(dtype)
         }
     });
     let bytes: Vec<u8> = scalars.collect();

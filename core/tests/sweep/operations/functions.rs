@@ -2,9 +2,25 @@
 //! images and distributions.
 
 use super::{Operation, Results, rows};
+use ramie_core::config::default_matmul_precision;
 use ramie_core::fft::Norm;
 use ramie_core::image::ResizeMethod;
+use ramie_core::lax::{
+    ConvLayout, Padding, Precision, associative_scan, avg_pool, conv, conv_general_dilated,
+    conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
+    conv_with_general_padding, dot_product_attention, max_pool, min_pool, optimization_barrier,
+    platform_dependent, pool, reduce, reduce_window, select_and_scatter, sort,
+};
 use ramie_core::linalg::*;
+use ramie_core::numpy::{
+    BoundsMode, Indexing, Interpolation, QuantileMethod, block, broadcast_arrays, column_stack,
+    complex, dstack, einsum_with, hstack, ix_, lexsort, meshgrid, meshgrid_with, mgrid,
+    ravel_multi_index, select, vectorize, vstack,
+};
+use ramie_core::options::{
+    Attention, Contraction, ConvTranspose, Convolution, Covariance, Histogram, Quantile, Reduction,
+    Segments, Standardize, Unique, Window,
+};
 use ramie_core::*;
 
 pub fn table() -> Vec<Operation> {
@@ -38,7 +54,7 @@ fn of_several_arrays(t: &mut Vec<Operation>) {
         "mgrid" |x, y| mgrid(&[x.clone(), y.clone()]);
         "ix_" |x, y| ix_(&[x.clone(), y.clone()]);
         "lexsort" |x, y| lexsort(&[x, y], -1);
-        "lax_sort" |x, y| lax_sort(&[x.clone(), y.clone()], 0, 1);
+        "sort/several" |x, y| sort(&[x.clone(), y.clone()], 0, 1);
         "ravel_multi_index" |x, y| {
             ravel_multi_index(&[x.clone(), y.clone()], &[2, 3], BoundsMode::Clip)
         };

@@ -1,7 +1,13 @@
 //! Methods of `Array`.
 
 use super::{Operation, Results, rows};
+use ramie_core::lax::{
+    DotDimensionNumbers, GatherScatterMode, Precision, RaggedDotDimensionNumbers, RoundingMethod,
+};
+use ramie_core::numpy::{BitOrder, BoundsMode, ConvolveMode, Order, PadMode, Side, TakeMode};
+use ramie_core::options::{Contraction, Descending, Exact, Reduction, Tolerance, Window};
 use ramie_core::prim::index::*;
+use ramie_core::typing::{Dims, Like};
 use ramie_core::*;
 
 pub fn table() -> Vec<Operation> {

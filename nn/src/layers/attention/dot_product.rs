@@ -2,8 +2,11 @@
 
 use super::mask::{combine_masks_with, truth, within_reach};
 use crate::layers::promote::promote;
+use ramie_core::dtypes::finfo;
+use ramie_core::lax::{DotDimensionNumbers, Precision};
+use ramie_core::options::Contraction;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, Contraction, DType, DotDimensionNumbers, Precision, finfo, where_};
+use ramie_core::{Array, DType, where_};
 
 /// Options of [`dot_product_attention`].
 ///
@@ -205,7 +208,7 @@ fn fits(what: &str, x: &Array, full: &[usize]) {
 /// [`dot_product_attention_weights`]. The result is `[batch.., T, N, D]`
 /// (`flax.linen.dot_product_attention`).
 ///
-/// [`ramie_core::Attention`] also supports sequence lengths and segments, and a blockwise
+/// [`ramie_core::options::Attention`] also supports sequence lengths and segments, and a blockwise
 /// computation that needs less memory. Layers use the latter with
 /// [`AttentionFn::blockwise`](crate::AttentionFn::blockwise).
 ///

@@ -4,7 +4,8 @@ use super::dot_product::{AttentionOptions, dot_product_attention};
 use super::mask::truth;
 use crate::layers::promote::promote;
 use crate::shared_fn::SharedFn;
-use ramie_core::{Array, Attention};
+use ramie_core::Array;
+use ramie_core::options::Attention;
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl AttentionFn {
     }
 
     /// Selects blockwise attention, with `keys` keys in memory at a time, as
-    /// [`Attention::blockwise`](ramie_core::Attention::blockwise). Memory grows linearly with
+    /// [`Attention::blockwise`](ramie_core::options::Attention::blockwise). Memory grows linearly with
     /// the length instead of quadratically. Dropout of weights is not supported.
     pub fn blockwise(keys: usize) -> AttentionFn {
         AttentionFn(Kind::Blockwise(keys))

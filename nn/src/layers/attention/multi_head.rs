@@ -16,8 +16,9 @@ use crate::nnx::{Intermediates, observed};
 use crate::{
     Cache, Deterministic, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs, Vars,
 };
+use ramie_core::lax::Precision;
 use ramie_core::random::Key;
-use ramie_core::{Array, DType, Precision, where_};
+use ramie_core::{Array, DType, where_};
 
 /// Multi-head attention: projects the inputs to queries, keys and values of each head, attends,
 /// and projects the result back (`nnx.MultiHeadAttention`, `nn.MultiHeadDotProductAttention`).

@@ -6,7 +6,8 @@ use crate::layers::hyperparameters::linen_layer;
 use crate::layers::promote::promote_affine;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
-use ramie_core::{Array, PartitionSpec, conv_general_dilated};
+use ramie_core::lax::conv_general_dilated;
+use ramie_core::{Array, PartitionSpec};
 
 /// A convolution over any number of spatial axes (`nnx.Conv`, `nn.Conv`).
 ///

@@ -6,7 +6,8 @@ use crate::layers::promote::promote_affine;
 use crate::linen;
 use crate::nnx::observed;
 use crate::{Module, Param, Sizes, Vars};
-use ramie_core::{Array, conv_general_dilated_local};
+use ramie_core::Array;
+use ramie_core::lax::conv_general_dilated_local;
 use std::borrow::Cow;
 
 /// A locally connected layer: a convolution with a separate kernel at each position of the
@@ -24,7 +25,7 @@ use std::borrow::Cow;
 pub struct ConvLocal {
     /// The kernels, `[spatial.., window · in_features, out_features]`. The elements and
     /// features of a window are in the order of
-    /// [`conv_general_dilated_patches`](ramie_core::conv_general_dilated_patches).
+    /// [`conv_general_dilated_patches`](ramie_core::lax::conv_general_dilated_patches).
     pub kernel: Param,
     /// The bias, `[spatial.., out_features]`, if any.
     pub bias: Option<Param>,

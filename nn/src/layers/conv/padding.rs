@@ -1,6 +1,6 @@
 //! `ConvPadding`: the padding of a convolution's input.
 
-use ramie_core::Padding;
+use ramie_core::lax::Padding;
 
 /// The padding of the spatial axes of a convolution's input.
 ///

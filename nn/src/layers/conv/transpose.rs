@@ -6,7 +6,8 @@ use crate::layers::hyperparameters::{affine_hyperparameters, linen_layer};
 use crate::layers::promote::promote_affine;
 use crate::nnx::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
-use ramie_core::{Array, Padding, conv_transpose};
+use ramie_core::Array;
+use ramie_core::lax::{Padding, conv_transpose};
 
 /// A transposed convolution: each element of the input is spread over a window
 /// (`nnx.ConvTranspose`, `nn.ConvTranspose`).
@@ -93,7 +94,7 @@ impl ConvTranspose {
         let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
         let ([x, kernel], bias) =
             promote_affine(config.dtype, [&batch.x, &kernel], self.bias.as_deref());
-        let how = ramie_core::ConvTranspose::new()
+        let how = ramie_core::options::ConvTranspose::new()
             .strides(&config.for_axes("strides", &config.strides))
             .padding(config.core_padding(axes))
             .rhs_dilation(&config.for_axes("kernel_dilation", &config.kernel_dilation))

@@ -2,10 +2,10 @@
 
 use super::ConvPadding;
 use crate::Sizes;
-use ramie_core::{
-    Array, ConvLayout, Convolution, DType, PadMode, Padding, PartitionSpec, Precision,
-    conv_general_dilated, eval_shape,
-};
+use ramie_core::lax::{ConvLayout, Padding, Precision, conv_general_dilated};
+use ramie_core::numpy::PadMode;
+use ramie_core::options::Convolution;
+use ramie_core::{Array, DType, PartitionSpec, eval_shape};
 
 /// Returns a number for each spatial axis.
 #[track_caller]

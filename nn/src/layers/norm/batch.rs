@@ -6,7 +6,8 @@ use crate::layers::mode::Mode;
 use crate::nnx::observed;
 use crate::wide::wide;
 use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, Vars, linen};
-use ramie_core::{Array, DType, promote_types};
+use ramie_core::dtypes::promote_types;
+use ramie_core::{Array, DType};
 use std::borrow::Cow;
 
 /// Normalizes each feature by its mean and variance over the batch, or by their running

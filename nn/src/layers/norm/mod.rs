@@ -45,7 +45,7 @@ macro_rules! norm_hyperparameters {
                 /// parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
                 /// Sets a mapped axis over which the statistics are averaged. Defaults to none.
-                axis_name: [Option<ramie_core::AxisName>] = None,
+                axis_name: [Option<ramie_core::sharding::AxisName>] = None,
                 /// Sets whether the variance is computed as `E[x²] - E[x]²`, in one pass over the
                 /// input. Otherwise it is the mean squared distance from the mean, which is more
                 /// accurate. Defaults to `true`.

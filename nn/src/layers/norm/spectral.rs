@@ -5,7 +5,8 @@ use crate::layers::hyperparameters::hyperparameters;
 use crate::layers::promote::computed_in;
 use crate::linen::{self, Adopted};
 use crate::{BatchStat, Forward, Module, Param, Rngs, UseRunningAverage, init};
-use ramie_core::{Array, DType, Reduction, State, Tree, where_};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, State, Tree, where_};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

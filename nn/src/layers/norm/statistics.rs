@@ -2,9 +2,11 @@
 
 use crate::Param;
 use crate::layers::promote::computed_in;
-use ramie_core::{
-    Array, AxisName, DType, Reduction, pmean, promote_types, psum, result_type, stack,
-};
+use ramie_core::dtypes::{promote_types, result_type};
+use ramie_core::lax::{pmean, psum};
+use ramie_core::options::Reduction;
+use ramie_core::sharding::AxisName;
+use ramie_core::{Array, DType, stack};
 
 /// Returns the axes as non-negative numbers in ascending order, without duplicates.
 #[track_caller]

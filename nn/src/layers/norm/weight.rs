@@ -5,7 +5,8 @@ use crate::layers::hyperparameters::hyperparameters;
 use crate::layers::promote::computed_in;
 use crate::linen::{self, Adopted};
 use crate::{Forward, Initializer, Module, Param, Rngs, init};
-use ramie_core::{Array, DType, Reduction, State, Tree};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, DType, State, Tree};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 

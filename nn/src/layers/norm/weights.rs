@@ -2,7 +2,8 @@
 
 use crate::Param;
 use crate::linen::{Module, Scope};
-use ramie_core::{Array, Reduction, State, Tree, tree};
+use ramie_core::options::Reduction;
+use ramie_core::{Array, State, Tree, tree};
 
 /// Divides the array by its Euclidean norm along the axes.
 pub(super) fn l2_normalized(x: &Array, over: &Reduction, epsilon: f64) -> Array {

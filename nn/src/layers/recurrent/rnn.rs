@@ -6,8 +6,10 @@ use crate::layers::hyperparameters::setters;
 use crate::linen::{self, Adopted};
 use crate::nnx::observed;
 use crate::{Forward, Module, RngStream};
+use ramie_core::lax::scan_with;
+use ramie_core::options::ScanOptions;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, ScanOptions, scan_with, tree};
+use ramie_core::{Array, tree};
 use ramie_derive::Tree;
 use std::borrow::Cow;
 

@@ -3,7 +3,8 @@
 use crate::linen::{CollectionFilter, Streams, Variables};
 use crate::sharding::{with_axis, without_axis};
 use ramie_core::random::Key;
-use ramie_core::{Array, AxisName, PartitionSpec, SpecEntry, State, Tree, tree};
+use ramie_core::sharding::{AxisName, SpecEntry};
+use ramie_core::{Array, PartitionSpec, State, Tree, tree};
 
 /// The mapped axis of the arrays of arguments or results in a lifted transformation; `None` for
 /// arrays that all steps or batch elements share.

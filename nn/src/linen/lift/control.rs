@@ -36,7 +36,7 @@ pub fn cond<A: Tree, R: Tree>(
     let all = CollectionFilter::All;
     let pack = Pack::of(scope, "cond");
     let (variables, streams) = (pack.variables(&all), pack.streams(&all));
-    let (out, changed) = ramie_core::cond(
+    let (out, changed) = ramie_core::lax::cond(
         pred,
         |(v, s, a): Operands<A>| pack.call(v, s, &all, |scope| true_fn(scope, a)),
         |(v, s, a): Operands<A>| pack.call(v, s, &all, |scope| false_fn(scope, a)),
@@ -68,7 +68,7 @@ pub fn switch<A: Tree, R: Tree>(
         .collect();
     let pure: Vec<&dyn Fn(Operands<A>) -> (R, Variables)> =
         pure.iter().map(|f| f as &dyn Fn(_) -> _).collect();
-    let (out, changed) = ramie_core::switch(index, &pure, (variables, streams, operands));
+    let (out, changed) = ramie_core::lax::switch(index, &pure, (variables, streams, operands));
     pack.publish(scope, &changed);
     out
 }
@@ -175,7 +175,7 @@ pub fn while_loop<C: Tree>(
     let streams = pack.streams(&options.streams());
     let variables = |carried: Variables| shared.clone().joined_with(carried);
     let start = Array::scalar(0, DType::I32);
-    let (_, carried, out) = ramie_core::while_loop(
+    let (_, carried, out) = ramie_core::lax::while_loop(
         |(round, carried, c): (Array, Variables, C)| {
             let streams = options.folded(&streams, &-round);
             let none = CollectionFilter::None;

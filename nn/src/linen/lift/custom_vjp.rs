@@ -2,7 +2,8 @@
 
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
-use ramie_core::{FirstOnly, Tree, custom_vjp_with};
+use ramie_core::options::FirstOnly;
+use ramie_core::{Tree, custom_vjp_with};
 
 /// Calls a function of a scope with a custom reverse-mode rule (`flax.linen.custom_vjp`).
 ///

@@ -4,7 +4,9 @@ use super::axes::map_arrays;
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Scope, Variables};
 use ramie_core::lock::lock;
-use ramie_core::{Array, HasAux, Objective, Tree, make_jaxpr, tree, vjp_with};
+use ramie_core::options::HasAux;
+use ramie_core::typing::Objective;
+use ramie_core::{Array, Tree, make_jaxpr, tree, vjp_with};
 use std::sync::Mutex;
 
 /// Returns the value of a function of a scope, and a function that maps a cotangent to those of

@@ -3,8 +3,10 @@
 use super::pack::Pack;
 use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use ramie_core::extend::Jaxpr;
 use ramie_core::lock::lock;
-use ramie_core::{Array, Jaxpr, Jitted, Tree, make_jaxpr, tree};
+use ramie_core::stages::Jitted;
+use ramie_core::{Array, Tree, make_jaxpr, tree};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};

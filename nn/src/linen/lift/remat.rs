@@ -4,7 +4,8 @@ use super::pack::Pack;
 use super::{Axes, VariableAxis, scan};
 use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
-use ramie_core::{CheckpointOptions, CheckpointPolicy, Tree, checkpoint_with};
+use ramie_core::options::CheckpointOptions;
+use ramie_core::{CheckpointPolicy, Tree, checkpoint_with};
 use std::borrow::Cow;
 
 /// A module whose intermediate values are recomputed in the backward pass. [`remat`] creates

@@ -4,8 +4,11 @@ use super::axes::{Axes, Counted, Lifted, VariableAxis, map_arrays};
 use super::pack::Pack;
 use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use ramie_core::lax::scan_with;
 use ramie_core::lock::lock;
-use ramie_core::{Array, AxisName, ScanOptions, Tree, make_jaxpr, scan_with, tree};
+use ramie_core::options::ScanOptions;
+use ramie_core::sharding::AxisName;
+use ramie_core::{Array, Tree, make_jaxpr, tree};
 use std::borrow::Cow;
 use std::sync::Mutex;
 

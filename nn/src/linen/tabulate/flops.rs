@@ -2,9 +2,8 @@
 
 use crate::linen::{Apply, CollectionFilter, Module, Streams, Variables, apply};
 use crate::nnx;
-use ramie_core::{
-    Array, Atom, Aval, ClosedJaxpr, DType, Eqn, Jaxpr, Tree, Var, jit, make_jaxpr, vjp,
-};
+use ramie_core::extend::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
+use ramie_core::{Array, Aval, DType, Tree, jit, make_jaxpr, vjp};
 use std::collections::HashSet;
 use std::sync::Arc;
 

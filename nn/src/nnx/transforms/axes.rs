@@ -3,7 +3,8 @@
 use crate::nnx::filter::{Filter, Leaf};
 use crate::sharding::{with_axis, without_axis};
 use crate::{Metadata, for_each_variable};
-use ramie_core::{Array, AxisName, PartitionSpec, SpecEntry, Tree, tree};
+use ramie_core::sharding::{AxisName, SpecEntry};
+use ramie_core::{Array, PartitionSpec, Tree, tree};
 use std::fmt;
 use std::sync::Arc;
 

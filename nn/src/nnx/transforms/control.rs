@@ -41,7 +41,7 @@ pub fn cond<M: Tree, R: Tree>(
         same_structure("nnx::cond", branch, &before, &model);
         (out, model)
     };
-    let (out, after) = ramie_core::cond(
+    let (out, after) = ramie_core::lax::cond(
         pred,
         |mut m: M| {
             let out = true_fn(&mut m);
@@ -81,7 +81,7 @@ pub fn switch<M: Tree, R: Tree>(
         })
         .collect();
     let branches: Vec<&dyn Fn(M) -> (R, M)> = checked.iter().map(|f| f as _).collect();
-    let (out, after) = ramie_core::switch(index, &branches, copy(model));
+    let (out, after) = ramie_core::lax::switch(index, &branches, copy(model));
     replace(model, after);
     out
 }
@@ -103,7 +103,7 @@ pub fn switch<M: Tree, R: Tree>(
 #[track_caller]
 pub fn while_loop<M: Tree>(model: &mut M, condition: impl Fn(&M) -> Array, body: impl Fn(&mut M)) {
     let before = copy(model);
-    let after = ramie_core::while_loop(
+    let after = ramie_core::lax::while_loop(
         |m: M| condition(&m),
         |mut m| {
             body(&mut m);
@@ -136,7 +136,7 @@ pub fn fori_loop<M: Tree>(
     body: impl Fn(Array, &mut M),
 ) {
     let before = copy(model);
-    let after = ramie_core::fori_loop(
+    let after = ramie_core::lax::fori_loop(
         lower,
         upper,
         |i, mut m: M| {

@@ -4,8 +4,10 @@ use super::{copy, replace};
 use crate::Param;
 use crate::nnx::filter::{Filter, Leaf, of_type};
 use crate::nnx::graph;
+use ramie_core::options::HasAux;
 use ramie_core::text::listed;
-use ramie_core::{HasAux, Objective, State, Tree, vjp_with};
+use ramie_core::typing::Objective;
+use ramie_core::{State, Tree, vjp_with};
 
 pub use crate::value_and_grad::{grad, value_and_grad, value_and_grad_wrt};
 

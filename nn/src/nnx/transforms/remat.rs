@@ -1,7 +1,8 @@
 //! `remat` for functions that change a model.
 
 use super::{copy, pure, replace};
-use ramie_core::{CheckpointOptions, Tree, checkpoint_with};
+use ramie_core::options::CheckpointOptions;
+use ramie_core::{Tree, checkpoint_with};
 
 /// Calls a function of a model and arguments whose intermediate values are recomputed in the
 /// backward pass instead of being stored (`nnx.remat`).

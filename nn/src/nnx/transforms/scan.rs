@@ -3,7 +3,9 @@
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, replace};
 use crate::nnx::graph;
-use ramie_core::{Array, AxisName, Tree, scan_with, tree};
+use ramie_core::lax::scan_with;
+use ramie_core::sharding::AxisName;
+use ramie_core::{Array, Tree, tree};
 use std::cell::RefCell;
 
 /// Options of [`scan`]: the axes of the model, and options of the loop.
@@ -19,7 +21,7 @@ use std::cell::RefCell;
 #[derive(Clone, Debug)]
 pub struct ScanOptions {
     state: StateAxes,
-    loop_options: ramie_core::ScanOptions,
+    loop_options: ramie_core::options::ScanOptions,
     partition_name: Option<AxisName>,
 }
 
@@ -27,7 +29,7 @@ impl<A: Into<StateAxes>> From<A> for ScanOptions {
     fn from(state: A) -> ScanOptions {
         ScanOptions {
             state: state.into(),
-            loop_options: ramie_core::ScanOptions::default(),
+            loop_options: ramie_core::options::ScanOptions::default(),
             partition_name: None,
         }
     }

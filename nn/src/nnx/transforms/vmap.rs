@@ -4,7 +4,9 @@ use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, pure, replace};
 use crate::layers::hyperparameters::setters;
 use ramie_core::lock::lock;
-use ramie_core::{AxisName, AxisNames, MapAxes, Tree, tree, vmap_with};
+use ramie_core::sharding::AxisName;
+use ramie_core::typing::{AxisNames, MapAxes};
+use ramie_core::{Tree, tree, vmap_with};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -139,7 +141,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
         }
     };
     let out_axes = MapAxes::by_path(move |path| lock(&found).get(path).copied().flatten());
-    let core = ramie_core::VmapOptions {
+    let core = ramie_core::options::VmapOptions {
         in_axes,
         out_axes,
         axis_name: options.axis_name,

@@ -3,8 +3,9 @@
 use super::super::WeightDimensionNumbers;
 use crate::base::wide::wide;
 use crate::tree;
+use ramie_core::Array;
 use ramie_core::linalg::{NormOrder, matrix_norm};
-use ramie_core::{Array, Reduction};
+use ramie_core::options::Reduction;
 
 /// The scaling of a matrix before the iteration, which requires singular values of at most about
 /// 1.

@@ -4,7 +4,8 @@ mod backtracking;
 mod zoom;
 
 use crate::{OptState, tree};
-use ramie_core::{Array, State, cond, value_and_grad};
+use ramie_core::lax::cond;
+use ramie_core::{Array, State, value_and_grad};
 
 pub use backtracking::{
     BacktrackingLinesearchInfo, ScaleByBacktrackingLinesearch, ScaleByBacktrackingLinesearchState,

@@ -5,7 +5,8 @@ use crate::base::numerics::count_zero;
 use crate::base::options::options;
 use crate::base::wide::number_dtype;
 use crate::{ExtraArgs, GradientTransformation, tree};
-use ramie_core::{Array, DType, State, cond, value_and_grad, where_, while_loop};
+use ramie_core::lax::{cond, while_loop};
+use ramie_core::{Array, DType, State, value_and_grad, where_};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_zoom_linesearch`].

@@ -3,7 +3,8 @@
 use ramie::checkpoint::gguf::{GgufFile, Tensor, Value};
 use ramie::checkpoint::pytree::{PartMetadata, TreeMetadata, ValueKind};
 use ramie::checkpoint::serialization::StateDict;
-use ramie::{Array, DType, Scalar, State};
+use ramie::dtypes::Scalar;
+use ramie::{Array, DType, State};
 
 use super::text;
 

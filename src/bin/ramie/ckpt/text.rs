@@ -3,8 +3,8 @@
 use std::iter;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ramie::Scalar;
 pub(crate) use ramie::core::text::{bytes, grouped};
+use ramie::dtypes::Scalar;
 use serde_json::Value;
 
 /// Formats a count of things, with a plural `s` if needed.

@@ -1,11 +1,13 @@
 //! The Cholesky decomposition.
 
 use super::{TriangularSolve, batch_in_front, square};
+use crate::dtypes::Scalar;
+use crate::extend::ShardingRule;
 use crate::functions::linalg::matrix::{identity, product};
 use crate::functions::linalg::triangular_solve;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, Scalar, ShapeError, ShardingRule};
+use crate::{Array, Aval, ShapeError};
 
 /// Computes the lower triangular `L` with `A = L Lᴴ`, from the lower triangle of `A`. The
 /// elements above its diagonal are unspecified. If a matrix is not positive definite, all

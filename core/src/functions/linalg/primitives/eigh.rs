@@ -2,13 +2,14 @@
 
 use super::jacobi::{Rotation, halves, moved_on, or_nan, phase, scale, sweeps};
 use super::{batch_in_front, real, square, with_last};
+use crate::extend::ShardingRule;
 use crate::functions::linalg::matrix::{
     adjoint, diagonal_matrices, diagonals, epsilon, identity, matrix_shape, permuted, product,
     squared_magnitude, symmetrized, transposed, typed_as,
 };
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, DType, ShapeError, ShardingRule, concatenate, where_};
+use crate::{Array, Aval, DType, ShapeError, concatenate, where_};
 
 /// Computes orthonormal eigenvectors of Hermitian matrices, as columns, and their eigenvalues in
 /// increasing order.

@@ -7,8 +7,11 @@
 //! The solution of singular-value and symmetric eigenvalue problems on multiprocessor arrays,
 //! 1985). That is a sweep; a few sweeps are sufficient.
 
+use crate::dtypes::finfo;
 use crate::functions::linalg::matrix::epsilon;
-use crate::{Array, DType, Reduction, concatenate, finfo, fori_loop, where_, while_loop};
+use crate::lax::{fori_loop, while_loop};
+use crate::options::Reduction;
+use crate::{Array, DType, concatenate, where_};
 use num_complex::Complex;
 
 /// Maximum number of sweeps. Matrices with a thousand rows need about ten.

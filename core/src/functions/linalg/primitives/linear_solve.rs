@@ -1,13 +1,14 @@
 //! Linear systems with a known decomposition.
 
 use super::{batch_in_front, batch_side_by_side, square};
+use crate::extend::ShardingRule;
 use crate::functions::linalg::matrix::{product, transposed};
 use crate::functions::linalg::solve_by_factors;
 use crate::passes;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, DType, ShapeError, ShardingRule};
+use crate::{Array, Aval, DType, ShapeError};
 
 /// Solves `A X = B`, or `Aᵀ X = B`, for `X`, given the LU decomposition of `A`.
 ///

@@ -1,12 +1,14 @@
 //! The LU decomposition with partial pivoting.
 
 use super::{TriangularSolve, batch_in_front, matrix, with_last};
+use crate::extend::ShardingRule;
 use crate::functions::linalg::matrix::{matrix_shape, permuted, product};
 use crate::functions::linalg::triangular_solve;
+use crate::lax::fori_loop;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, one};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
-use crate::{Array, Aval, DType, ShapeError, ShardingRule, fori_loop, where_};
+use crate::{Array, Aval, DType, ShapeError, where_};
 
 /// Computes the decomposition `P A = L U`. The results are `L` below the diagonal, without its
 /// unit diagonal, combined with `U` on and above it; the row with which each row was exchanged,

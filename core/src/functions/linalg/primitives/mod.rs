@@ -26,7 +26,8 @@ pub use tridiagonal_solve::TridiagonalSolve;
 use crate::prim::{Batched, Primitive, batched, in_front};
 use crate::program::class::Class;
 use crate::program::trace::bind;
-use crate::{Array, Aval, Dims, ShapeError};
+use crate::typing::Dims;
+use crate::{Array, Aval, ShapeError};
 use smallvec::SmallVec;
 
 /// Returns the numbers of rows and columns of an operand's matrices.

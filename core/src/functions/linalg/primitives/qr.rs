@@ -1,6 +1,7 @@
 //! The QR decomposition and Householder reflectors.
 
 use super::{batch_in_front, matrix, with_last};
+use crate::extend::ShardingRule;
 use crate::functions::linalg::matrix::{
     adjoint, diagonal_matrices, diagonals, identity, matrix_shape, product,
 };
@@ -8,7 +9,7 @@ use crate::functions::linalg::{householder_product, triangular_solve};
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
-use crate::{Array, Aval, ShapeError, ShardingRule};
+use crate::{Array, Aval, ShapeError};
 
 use super::TriangularSolve;
 

@@ -3,14 +3,16 @@
 use super::jacobi::{Rotation, halves, moved_on, or_nan, phase, scale, sweeps};
 use super::{Qr, batch_in_front, matrix, real, with_last};
 use crate::base::location;
+use crate::extend::ShardingRule;
 use crate::functions::linalg::matrix::{
     adjoint, diagonal_matrices, diagonals, epsilon, identity, matrix_shape, permuted, product,
     squared_magnitude,
 };
+use crate::options::Reduction;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind;
-use crate::{Array, Aval, Reduction, ShapeError, ShardingRule, concatenate, where_};
+use crate::{Array, Aval, ShapeError, concatenate, where_};
 
 /// Computes singular values in decreasing order and, optionally, left singular vectors as columns
 /// and right singular vectors as rows.

@@ -1,13 +1,14 @@
 //! Linear systems with triangular matrices.
 
 use super::{batch_in_front, batch_side_by_side, square};
+use crate::extend::ShardingRule;
 use crate::functions::linalg::matrix::{product, transposed};
 use crate::functions::linalg::triangular_solve;
 use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Param, Primitive, one};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, ShapeError, ShardingRule};
+use crate::{Array, Aval, ShapeError};
 
 /// Solves `X op(A) = B`, or `op(A) X = B`, for `X`, where `A` is triangular.
 ///

@@ -2,12 +2,14 @@
 
 use super::{batch_in_front, batch_side_by_side};
 use crate::functions::linalg::tridiagonal_solve;
+use crate::lax::{scan, scan_with};
+use crate::options::ScanOptions;
 use crate::passes::add_tangents;
 use crate::prim::{Avals, BatchAxis, Batched, Differentiation, Primitive, one};
 use crate::program::class::Class;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
-use crate::{Array, Aval, ScanOptions, ShapeError, concatenate, scan, scan_with, where_};
+use crate::{Array, Aval, ShapeError, concatenate, where_};
 
 /// Solves `A X = B` for `X`, where `A` is given by its three diagonals.
 ///

@@ -7,8 +7,11 @@
 
 use super::Attention;
 use super::visible::{Columns, per_group};
+use crate::dtypes::promote_types;
+use crate::lax::scan;
+use crate::options::Reduction;
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, Reduction, custom_vjp, promote_types, scan, where_};
+use crate::{Array, DType, custom_vjp, where_};
 
 /// Residuals of the backward rule: the arguments, the result, and for each query the maximum
 /// product and the sum of exponentials.

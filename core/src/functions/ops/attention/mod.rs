@@ -4,14 +4,17 @@ mod blockwise;
 mod tree;
 mod visible;
 
+use crate::dtypes::promote_types;
+use crate::options::Reduction;
 use crate::prim::dot::DotDimensionNumbers;
-use crate::{Array, DType, Reduction, promote_types, where_};
+use crate::{Array, DType, where_};
 use visible::Columns;
 
 /// Options of attention: bias, masks, scale and blocks; see [`dot_product_attention`].
 ///
 /// ```no_run
-/// use ramie_core::{Array, Attention, DType};
+/// use ramie_core::options::Attention;
+/// use ramie_core::{Array, DType};
 /// let x = Array::ones(&[1, 4, 2, 8], DType::F32);
 /// let y = Attention::new().causal().of(&x, &x, &x);
 /// assert_eq!(y.shape(), [1, 4, 2, 8]);
@@ -142,7 +145,8 @@ impl Attention {
     /// *FlashAttention-2*, 2023.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, Attention, DType};
+    /// use ramie_core::options::Attention;
+    /// use ramie_core::{Array, DType};
     /// let x = Array::ones(&[1, 4096, 8, 64], DType::F32);
     /// let y = Attention::new().causal().blockwise(256).of(&x, &x, &x);
     /// assert_eq!(y.shape(), x.shape());

@@ -80,7 +80,9 @@ impl Attention {
         match seen {
             None => logits,
             Some(seen) => {
-                let largest = crate::finfo(logits.dtype()).max.min(f64::from(f32::MAX));
+                let largest = crate::dtypes::finfo(logits.dtype())
+                    .max
+                    .min(f64::from(f32::MAX));
                 where_(seen, &logits, -0.7 * largest)
             }
         }

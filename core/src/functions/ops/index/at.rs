@@ -3,9 +3,11 @@
 use super::plan::{self, Negative, Plan};
 use super::resolve::{Bounds, Entry, resolve};
 use super::{IndexItem, value_for};
+use crate::dtypes::{Literal, Scalar};
 use crate::prim::control::APPLY;
 use crate::prim::index::{Gather, GatherScatterMode, Scatter, ScatterMethod};
-use crate::{Array, DType, Dims, IntoArray, Literal, PartitionSpec, Scalar};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray, PartitionSpec};
 
 /// An indexed part of an array, created by [`Array::at`].
 ///
@@ -120,7 +122,8 @@ impl<'a> At<'a> {
     /// the necessary communication.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, AxisType, DType, P, make_mesh_with, set_mesh};
+    /// use ramie_core::sharding::{make_mesh_with, AxisType};
+    /// use ramie_core::{set_mesh, Array, DType, P};
     /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
     /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
     /// let rows = x.at(Array::from([0, 5])).get_with(P![None, "Y"]);
@@ -415,7 +418,8 @@ fn fit(value: &Array, shape: &[usize]) -> Array {
     let lead = value.ndim().saturating_sub(shape.len());
     let ones = value.shape()[..lead].iter().all(|&n| n == 1);
     let tail = &value.shape()[lead..];
-    let fits = crate::broadcast_shapes(&[tail, shape]).is_some_and(|s| s.as_slice() == shape);
+    let fits =
+        crate::numpy::broadcast_shapes(&[tail, shape]).is_some_and(|s| s.as_slice() == shape);
     assert!(
         ones && fits,
         "at: a value of shape {:?} does not broadcast to the selected elements of shape \

@@ -39,7 +39,8 @@ pub enum IndexItem {
 /// Inserts an axis of size 1 into the result of an index.
 ///
 /// ```no_run
-/// use ramie_core::{Array, NewAxis};
+/// use ramie_core::numpy::NewAxis;
+/// use ramie_core::Array;
 /// assert_eq!(Array::arange(3).index((.., NewAxis)).shape(), [3, 1]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +49,8 @@ pub struct NewAxis;
 /// Selects all axes without an entry of their own.
 ///
 /// ```no_run
-/// use ramie_core::{Array, DType, Ellipsis};
+/// use ramie_core::numpy::Ellipsis;
+/// use ramie_core::{Array, DType};
 /// let x = Array::zeros(&[2, 3, 4], DType::F32);
 /// assert_eq!(x.index((Ellipsis, 0)).shape(), [2, 3]);
 /// ```
@@ -67,7 +69,8 @@ impl Stepped {
     /// Creates Python's `start:stop:step`. A bound of `None` is the end of the axis.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, Stepped};
+    /// use ramie_core::numpy::Stepped;
+    /// use ramie_core::Array;
     /// let down = Stepped::new(Some(4), Some(1), -1);
     /// assert_eq!(Array::arange(6).index(down).to_vec::<i32>(), [4, 3, 2]);
     /// ```

@@ -3,7 +3,8 @@
 use super::resolve::{Entry, Pick};
 use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{GatherDimensionNumbers, signed_indices, wrap_negative};
-use crate::{Array, DType, Dims};
+use crate::typing::Dims;
+use crate::{Array, DType};
 
 /// Returns whether all indices are known elements and ranges.
 pub(super) fn is_static(entries: &[Entry]) -> bool {
@@ -260,7 +261,7 @@ fn shared_shape(entries: &[Entry]) -> Dims {
         _ => None,
     });
     let shapes: Vec<&[usize]> = shapes.collect();
-    let Some(shared) = crate::broadcast_shapes(&shapes) else {
+    let Some(shared) = crate::numpy::broadcast_shapes(&shapes) else {
         panic!(
             "index: arrays of integers of shapes {shapes:?} do not broadcast together\n  \
              help: they are paired element by element; to select rows and columns \

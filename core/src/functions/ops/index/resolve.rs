@@ -124,7 +124,7 @@ fn pick(array: &Array, axis: usize, item: &IndexItem, bounds: Bounds) -> Pick {
             );
             match indices.as_literal() {
                 Some(l) => match l.value().cast(DType::I64) {
-                    crate::Scalar::Int(at) => element(array, axis, at, bounds),
+                    crate::dtypes::Scalar::Int(at) => element(array, axis, at, bounds),
                     _ => unreachable!("a cast to i64 gives an integer"),
                 },
                 None => Pick::Indices(indices.clone()),

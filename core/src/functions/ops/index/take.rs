@@ -2,12 +2,15 @@
 
 use super::plan::{Negative, Plan};
 use super::resolve::{Entry, Pick};
+use crate::dtypes::{Literal, Scalar};
+use crate::numpy::BoundsMode;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{
     Gather, GatherDimensionNumbers, GatherScatterMode, Scatter, ScatterMethod, signed_indices,
     wrap_negative,
 };
-use crate::{Array, BoundsMode, DType, Dims, IntoArray, Literal, Scalar};
+use crate::typing::Dims;
+use crate::{Array, DType, IntoArray};
 
 /// The treatment of out-of-bounds indices by [`Array::take_with`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,7 +85,8 @@ impl Array {
     /// the other modes they count from the end.
     ///
     /// ```no_run
-    /// use ramie_core::{Array, TakeMode};
+    /// use ramie_core::numpy::TakeMode;
+    /// use ramie_core::Array;
     /// let (x, i) = (Array::from([10, 20, 30]), Array::from([-1, 4]));
     /// assert_eq!(x.take_with(&i, 0, TakeMode::Clip).to_vec::<i32>(), [10, 30]);
     /// assert_eq!(x.take_with(&i, 0, TakeMode::Wrap).to_vec::<i32>(), [30, 20]);
@@ -294,7 +298,7 @@ impl Paired {
         if let Some(n) = theirs.get_mut(axis) {
             *n = 1;
         }
-        let shared = crate::broadcast_shapes(&[&ours, &theirs]);
+        let shared = crate::numpy::broadcast_shapes(&[&ours, &theirs]);
         let Some(mut shape) = shared.filter(|_| indices.ndim() == array.ndim()) else {
             panic!(
                 "{operation}: indices {} do not fit {} along axis {axis}\n  help: both must have \

@@ -1,9 +1,10 @@
 //! The gamma function and related functions.
 
 use super::polynomial;
+use crate::numpy::select;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::operands::promote;
-use crate::{Array, IntoArray, select, where_};
+use crate::{Array, IntoArray, where_};
 
 impl Array {
     /// Computes the logarithm of the magnitude of the gamma function. Alias of
@@ -194,7 +195,7 @@ fn scaled_erfc(x: &Array) -> Array {
     ];
     crate::custom_jvp(
         |x: Array| {
-            let info = crate::finfo(x.dtype());
+            let info = crate::dtypes::finfo(x.dtype());
             let large = x.gt(info.max.ln().sqrt());
             let safe = where_(&large, 1, &x);
             let direct = safe.square().exp() * safe.erfc();

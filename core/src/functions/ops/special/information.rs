@@ -1,9 +1,10 @@
 //! Information theory: `x · log(y)`, entropies, divergences and log-odds.
 
 use super::polynomial;
+use crate::dtypes::finfo;
 use crate::prim::elementwise::parts::require_real;
 use crate::prim::operands::{common_shape, promote};
-use crate::{Array, IntoArray, custom_jvp, finfo, where_};
+use crate::{Array, IntoArray, custom_jvp, where_};
 
 /// Converts two operands to floats of a common dtype and shape.
 #[track_caller]

@@ -2,8 +2,9 @@
 //! inverse.
 
 use super::polynomial;
+use crate::dtypes::promote_types;
 use crate::prim::elementwise::parts::require_real;
-use crate::{Array, DType, custom_jvp, jvp, promote_types, where_};
+use crate::{Array, DType, custom_jvp, jvp, where_};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Coefficients of the inverse for the middle and for two parts of the tail (Cephes, `ndtri`):

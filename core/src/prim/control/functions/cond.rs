@@ -18,7 +18,8 @@ use std::sync::Arc;
 /// the results are selected.
 ///
 /// ```no_run
-/// use ramie_core::{Array, cond};
+/// use ramie_core::lax::cond;
+/// use ramie_core::Array;
 /// let x = Array::from(-2.0f32);
 /// let root = cond(x.ge(0.0), |x: Array| x.sqrt(), |_| Array::from(0.0f32), x);
 /// assert_eq!(root.item::<f32>(), 0.0);
@@ -66,7 +67,8 @@ pub fn cond<A: Tree, R: Tree>(
 /// Calls the function at `index`, which is clamped to the valid range (`jax.lax.switch`).
 ///
 /// ```no_run
-/// use ramie_core::{Array, switch};
+/// use ramie_core::lax::switch;
+/// use ramie_core::Array;
 /// let x = Array::from(3.0f32);
 /// let y = switch(2, &[&|x: Array| x + 1.0, &|x| -x, &|x| &x * &x], x);
 /// assert_eq!(y.item::<f32>(), 9.0);

@@ -28,13 +28,14 @@ impl Default for ForiLoopOptions {
 /// then the previous result (`jax.lax.fori_loop`).
 ///
 /// If the bounds are known, as numbers or as arrays outside a traced function, the loop is a
-/// [`scan`](crate::scan) and supports both modes of differentiation. With traced bounds it is a
-/// [`while_loop`](crate::while_loop), which does not support reverse mode. The loop number is an
+/// [`scan`](crate::lax::scan) and supports both modes of differentiation. With traced bounds it is a
+/// [`while_loop`](crate::lax::while_loop), which does not support reverse mode. The loop number is an
 /// integer scalar of the dtype of the bounds. Pass an initial number as a weak array,
 /// `0.into_array()`, which takes the type that the body returns; a plain number is static.
 ///
 /// ```no_run
-/// use ramie_core::{Array, fori_loop};
+/// use ramie_core::lax::fori_loop;
+/// use ramie_core::Array;
 /// let factorial = fori_loop(1, 6, |i: Array, product: Array| product * i, Array::from(1));
 /// assert_eq!(factorial.item::<i32>(), 120);
 /// ```

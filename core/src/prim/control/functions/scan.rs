@@ -42,7 +42,8 @@ impl Default for ScanOptions {
 /// of each step, and one copy of the values shared by all steps.
 ///
 /// ```no_run
-/// use ramie_core::{Array, scan};
+/// use ramie_core::lax::scan;
+/// use ramie_core::Array;
 /// let prices = Array::from([3.0f32, 5.0, 4.0]);
 /// let (total, so_far) = scan(
 ///     |sum: Array, price: Array| {
@@ -67,7 +68,9 @@ pub fn scan<C: Tree, X: Tree, Y: Tree>(f: impl Fn(C, X) -> (C, Y), init: C, xs: 
 /// Runs [`scan`] with options for its length, direction and unrolling.
 ///
 /// ```no_run
-/// use ramie_core::{Array, ScanOptions, scan_with};
+/// use ramie_core::lax::scan_with;
+/// use ramie_core::options::ScanOptions;
+/// use ramie_core::Array;
 /// let options = ScanOptions { length: Some(5), ..ScanOptions::default() };
 /// let double = |x: Array, ()| (x * 2.0, ());
 /// let (x, ()) = scan_with(double, Array::from(1.0f32), (), options);

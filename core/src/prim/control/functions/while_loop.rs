@@ -14,11 +14,12 @@ use std::sync::Arc;
 /// The carry is a tree that keeps its structure and types. Pass an initial number as a weak array,
 /// `0.into_array()`, which takes the type that the body returns; a plain number is static.
 /// Forward-mode differentiation is supported. Reverse mode is not, since the number of steps, and
-/// so the memory for residuals, is unknown: use [`scan`](crate::scan) or
-/// [`fori_loop`](crate::fori_loop) instead.
+/// so the memory for residuals, is unknown: use [`scan`](crate::lax::scan) or
+/// [`fori_loop`](crate::lax::fori_loop) instead.
 ///
 /// ```no_run
-/// use ramie_core::{Array, while_loop};
+/// use ramie_core::lax::while_loop;
+/// use ramie_core::Array;
 /// // How often 100 can be halved until it is at most 1.
 /// let (_, times) = while_loop(
 ///     |(x, _): (Array, Array)| x.gt(1.0),
@@ -109,7 +110,7 @@ fn bind(
         let outvars: Vec<Atom> = outvars.filter(|(_, on)| **on).map(|(o, _)| *o).collect();
         body_jaxpr = Arc::new(body_jaxpr.with_interface(invars, outvars));
     }
-    let part = |jaxpr: Arc<crate::Jaxpr>, consts: Vec<Array>| Part {
+    let part = |jaxpr: Arc<crate::extend::Jaxpr>, consts: Vec<Array>| Part {
         program: ClosedJaxpr::without_consts(jaxpr),
         consts,
     };

@@ -1,4 +1,4 @@
-//! Control flow inside [`disable_jit`](crate::disable_jit): functions are called directly, and
+//! Control flow inside [`disable_jit`](crate::config::disable_jit): functions are called directly, and
 //! can read the values of their arrays.
 
 use super::ScanOptions;

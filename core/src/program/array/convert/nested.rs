@@ -1,7 +1,7 @@
 //! Array literals: scalars, and nested lists of scalars.
 
 use super::{Array, Element};
-use crate::Dims;
+use crate::typing::Dims;
 use half::{bf16, f16};
 
 /// A number or boolean, and its dtype in [`array()`].

@@ -4,8 +4,9 @@ mod layout;
 mod number;
 
 use super::{Array, Repr};
+use crate::dtypes::Scalar;
 use crate::types::narrow::NarrowFloat;
-use crate::{DType, Result, Scalar};
+use crate::{DType, Result};
 use half::{bf16, f16};
 use layout::Layout;
 use number::Format;

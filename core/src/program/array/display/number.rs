@@ -1,6 +1,7 @@
 //! Formatting of elements as words of equal width, as in NumPy.
 
-use crate::{DType, Scalar};
+use crate::DType;
+use crate::dtypes::Scalar;
 use half::f16;
 
 /// The common format of an array's elements.
