@@ -177,8 +177,6 @@ impl<'a> Parser<'a> {
             Marker::Null => Ok(StateDict::None),
             Marker::True => number(Scalar::Bool(true)),
             Marker::False => number(Scalar::Bool(false)),
-            Marker::F32 => number(Scalar::Float(f32::from_be_bytes(self.bytes()?).into())),
-            Marker::F64 => number(Scalar::Float(f64::from_be_bytes(self.bytes()?))),
             Marker::FixMap(n) => self.dict(n.into()),
             Marker::Map16 | Marker::Map32 => {
                 let length = self.length(if marker == Marker::Map16 { 2 } else { 4 })?;
@@ -207,7 +205,7 @@ impl<'a> Parser<'a> {
                 self.extension(length)
             }
             Marker::Reserved => Err("0xc1 is not a msgpack value".into()),
-            other => match self.integer(other)? {
+            other => match self.number(other)? {
                 Some(n) => number(n),
                 None => {
                     let text = self.text(other)?;
@@ -216,6 +214,15 @@ impl<'a> Parser<'a> {
                 }
             },
         }
+    }
+
+    /// Reads the number after a marker, if the marker is that of an integer or a float.
+    fn number(&mut self, marker: Marker) -> Parsed<Option<Scalar>> {
+        Ok(Some(match marker {
+            Marker::F32 => Scalar::Float(f32::from_be_bytes(self.bytes()?).into()),
+            Marker::F64 => Scalar::Float(f64::from_be_bytes(self.bytes()?)),
+            other => return self.integer(other),
+        }))
     }
 
     /// Reads the integer after a marker, if the marker is that of an integer.
@@ -353,12 +360,15 @@ impl<'a> Parser<'a> {
         if length != 2 {
             return Err(format!("a complex number has two parts, got {length}"));
         }
-        let mut part = || match self.part()? {
-            StateDict::Number(n @ (Scalar::Float(_) | Scalar::Int(_))) => Ok(n.to_f64()),
-            other => Err(format!(
-                "{} cannot be part of a complex number",
-                other.describe()
-            )),
+        // Only numbers are parsed: an extension in an extension would start again at depth 0.
+        let mut part = || {
+            let marker = self.marker()?;
+            match self.number(marker)? {
+                Some(n) => Ok(n.to_f64()),
+                None => Err(format!(
+                    "expected a part of a complex number, got {marker:?}"
+                )),
+            }
         };
         Ok(Scalar::Complex(part()?, part()?))
     }
