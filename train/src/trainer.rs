@@ -242,8 +242,8 @@ where
     /// loader's batches, weighted by their numbers of rows. The model is in evaluation mode. The
     /// names of these metrics start with `val_`.
     ///
-    /// Rows that a mask excludes count too. If the loader is [`masked`](DataLoader::masked), use a
-    /// batch size that divides the number of elements, so that no batch is filled up.
+    /// If the loader is [`masked`](DataLoader::masked), rows that the mask excludes do not count.
+    /// The loss must then exclude them too.
     ///
     /// # Panics
     /// Panics if the trainer was created from a step: use
