@@ -1,9 +1,9 @@
 //! Train states of Flax and Optax that Orbax saved are train states here, and those
 //! of here have the parts that Orbax expects.
 
-use ramie::checkpoint::commit::{restore_item, save_item};
+use ramie::checkpoint::commit::{Checkpointer, restore_item, save_item};
 use ramie::checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
-use ramie::checkpoint::pytree::{StandardCheckpointer, StandardRestore, StandardSave, metadata};
+use ramie::checkpoint::pytree::{StandardRestore, StandardSave, metadata};
 use ramie::checkpoint::{restore_checkpoint, safetensors, serialization};
 use ramie::nn::training::TrainState;
 use ramie::optim::{adam, sgd};
@@ -100,8 +100,8 @@ fn another_optimizer_is_named() {
     let target = other.clone();
     let errors = [
         restore_item(at("orbax"), StandardRestore::new(&target)).map(drop),
-        StandardCheckpointer::new()
-            .restore(at("orbax"), &target)
+        Checkpointer::new()
+            .restore(at("orbax"), StandardRestore::new(&target))
             .map(drop),
         manager.restore(1, StandardRestore::new(&target)).map(drop),
         manager

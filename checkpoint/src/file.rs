@@ -31,8 +31,7 @@ pub(crate) fn unreadable(path: &Path, e: io::Error) -> Error {
         ErrorKind::IsADirectory => Error::format(
             path,
             "is a directory, expected a file\n  help: pass a file in it, or use \
-             `pytree::StandardCheckpointer` or `CheckpointManager` for a directory in Orbax's \
-             format",
+             `commit::restore_item` or `CheckpointManager` for a directory in Orbax's format",
         ),
         _ => Error::io(path, "be read", e),
     }

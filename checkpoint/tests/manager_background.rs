@@ -1,6 +1,6 @@
 //! What a manager does in the background, and what becomes of failures there.
 
-use ramie_checkpoint::commit::{ItemReader, ItemWriter, Process, SaverOptions};
+use ramie_checkpoint::commit::{CheckpointerOptions, ItemReader, ItemWriter, Process};
 use ramie_checkpoint::items::{JsonRestore, JsonSave, RestoreArgs, SaveArgs, Snapshot};
 use ramie_checkpoint::manager::policies::ContinuousCheckpointingPolicy;
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
@@ -258,7 +258,8 @@ fn a_failure_in_the_background_is_returned_by_the_next_call() {
 #[test]
 fn without_a_background_a_failure_is_returned_at_once() {
     let folder = folder();
-    let options = CheckpointManagerOptions::new().saver(SaverOptions::new().asynchronous(false));
+    let options = CheckpointManagerOptions::new()
+        .checkpointer(CheckpointerOptions::new().asynchronous(false));
     let manager = CheckpointManager::new(folder.path(), options).unwrap();
     let (orders, item) = gated();
     orders.send(Order::Fail).unwrap();
@@ -413,8 +414,9 @@ fn end_while_saving(how: &str, root: &Path) {
         }
         "exit in the save" => {
             std::mem::forget(manager);
-            let saver = SaverOptions::new().post_finalization_callback(|| std::process::exit(3));
-            let options = CheckpointManagerOptions::new().saver(saver);
+            let checkpointer =
+                CheckpointerOptions::new().post_finalization_callback(|| std::process::exit(3));
+            let options = CheckpointManagerOptions::new().checkpointer(checkpointer);
             let other = root.parent().unwrap().join("other");
             let manager = CheckpointManager::new(other, options).unwrap();
             manager.save(1, &Slow { fails }).unwrap();

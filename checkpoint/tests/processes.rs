@@ -4,8 +4,8 @@
 //! looks at what the processes say.
 
 use ramie_checkpoint::commit::{
-    Atomicity, ItemReader, ItemWriter, MultiprocessingOptions, Process, SaveOptions, Saver,
-    SaverOptions, is_committed,
+    Atomicity, Checkpointer, CheckpointerOptions, ItemReader, ItemWriter, MultiprocessingOptions,
+    Process, is_committed,
 };
 use ramie_checkpoint::items::{
     Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave, RestoreArgs, SaveArgs,
@@ -112,15 +112,15 @@ impl RestoreArgs for PartsRestore {
 }
 
 /// Options of processes that wait for each other.
-fn waiting() -> SaverOptions {
-    SaverOptions::new().timeout(20 * SECOND)
+fn waiting() -> CheckpointerOptions {
+    CheckpointerOptions::new().timeout(20 * SECOND)
 }
 
 fn save(root: PathBuf, count: usize, process: usize) {
     let options = CheckpointManagerOptions::new()
         .max_to_keep(2)
         .single_host_load_and_broadcast(true)
-        .saver(waiting());
+        .checkpointer(waiting());
     let manager = CheckpointManager::new(&root, options.clone()).unwrap();
     for step in 0..5u64 {
         let position = step * 10 + process as u64;
@@ -181,7 +181,7 @@ fn every_process_writes_its_part() {
 }
 
 fn fail(root: PathBuf, process: usize) {
-    let options = CheckpointManagerOptions::new().saver(waiting());
+    let options = CheckpointManagerOptions::new().checkpointer(waiting());
     let manager = CheckpointManager::new(&root, options).unwrap();
     let parts = |fails| Parts { process, fails };
     manager.save(0, &parts(None)).unwrap();
@@ -236,7 +236,7 @@ fn decide(root: PathBuf, process: usize) {
             minimum_interval: Some(Duration::from_millis(30)),
         })
         .preservation_policy(LatestDuration(Duration::from_millis(100)))
-        .saver(waiting());
+        .checkpointer(waiting());
     let manager = CheckpointManager::new(&root, options).unwrap();
     let mut saved = Vec::new();
     for step in 0..40 {
@@ -262,7 +262,7 @@ fn processes_decide_alike() {
 fn end(root: PathBuf, process: usize) {
     let options = CheckpointManagerOptions::new()
         .save_interval_steps(1_000_000)
-        .saver(waiting());
+        .checkpointer(waiting());
     let manager = CheckpointManager::new(&root, options).unwrap();
     for step in 0..1_000_000 {
         std::thread::sleep(Duration::from_millis(1 + process as u64));
@@ -292,7 +292,7 @@ fn one_process_that_is_to_end_ends_all_at_one_step() {
 fn some(root: PathBuf, process: usize) {
     // Processes 1 and 3 have a manager of their own, of which 3 is the primary one.
     if process % 2 == 1 {
-        let options = CheckpointManagerOptions::new().saver(waiting().multiprocessing(
+        let options = CheckpointManagerOptions::new().checkpointer(waiting().multiprocessing(
             MultiprocessingOptions {
                 primary_host: 3,
                 active_processes: Some([1, 3].into()),
@@ -377,10 +377,10 @@ fn lost(root: PathBuf, process: usize) {
     }
     let path = root.join("state");
     let options = waiting().asynchronous(false);
-    let saver = Saver::new(options.atomicity(Atomicity::CommitFile));
+    let checkpointer = Checkpointer::with_options(options.atomicity(Atomicity::CommitFile));
     let commits = root.join("commits");
     let item = Ends { process, commits };
-    let error = saver.save(&path, &item, SaveOptions::new()).unwrap_err();
+    let error = checkpointer.save(&path, &item).unwrap_err();
     assert!(is_committed(&path).unwrap(), "{error}");
     ItemReader::open(&path).unwrap().verify_all().unwrap();
     say("committed");

@@ -1,12 +1,12 @@
 //! Errors of checkpoints.
 
 use crate::document::{Case, case, error};
-use ramie::checkpoint::commit::{SaverOptions, restore_item, save_item};
+use ramie::checkpoint::commit::{Checkpointer, CheckpointerOptions, restore_item, save_item};
 use ramie::checkpoint::items::*;
 use ramie::checkpoint::manager::policies::*;
 use ramie::checkpoint::manager::*;
 use ramie::checkpoint::pytorch::PyTorchFile;
-use ramie::checkpoint::pytree::{StandardCheckpointer, StandardRestore, StandardSave};
+use ramie::checkpoint::pytree::{StandardRestore, StandardSave};
 use ramie::checkpoint::safetensors;
 use ramie::checkpoint::serialization::{from_bytes, to_bytes};
 use ramie::nn::training::TrainState;
@@ -62,8 +62,8 @@ pub fn cases() -> Vec<Case> {
                     .todelete_full_path("/archive")
             },
         ),
-        case("SaverOptions: threads is 0", || {
-            SaverOptions::new().threads(0)
+        case("CheckpointerOptions: threads is 0", || {
+            CheckpointerOptions::new().threads(0)
         }),
         case(
             "CheckpointManagerOptions: step_prefix contains a path separator",
@@ -174,17 +174,14 @@ pub fn cases() -> Vec<Case> {
             std::fs::remove_file(format!("{path}/metadata")).expect("a file");
             restore_item(&path, JsonRestore::<u64>::new())
         }),
-        error(
-            "StandardCheckpointer::save: the path already exists",
-            || {
-                let path = format!("{}/weights", run());
-                let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
-                let checkpointer = StandardCheckpointer::new();
-                checkpointer.save(&path, &weights)?;
-                checkpointer.wait_until_finished()?;
-                checkpointer.save(&path, &weights)
-            },
-        ),
+        error("Checkpointer::save: the path already exists", || {
+            let path = format!("{}/weights", run());
+            let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
+            let checkpointer = Checkpointer::new();
+            checkpointer.save(&path, &StandardSave::new(&weights))?;
+            checkpointer.wait_until_finished()?;
+            checkpointer.save(&path, &StandardSave::new(&weights))
+        }),
         error(
             "StandardRestore: a dtype cannot be converted without loss",
             || {
@@ -221,12 +218,12 @@ pub fn cases() -> Vec<Case> {
                 restore_item(&path, StandardRestore::new(&target)).map(|state| state.step)
             },
         ),
-        error("StandardCheckpointer::restore: the path is a file", || {
+        error("restore_item: the path is a file", || {
             let path = format!("{}/weights.safetensors", run());
             let weights = State::from_iter([("w", Array::zeros(&[2], DType::F32))]);
             std::fs::create_dir_all(run()).expect("a directory");
             safetensors::save(&path, &weights)?;
-            StandardCheckpointer::new().restore(&path, &weights)
+            restore_item(&path, StandardRestore::new(&weights))
         }),
         error("safetensors::load_state: the path is a directory", || {
             let path = format!("{}/weights", run());

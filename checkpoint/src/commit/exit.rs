@@ -1,10 +1,10 @@
 //! Waiting for background saves when the process exits.
 //!
-//! A [`Saver`](super::Saver) waits when it is dropped. But statics and leaked savers are never
-//! dropped, `std::process::exit` runs no destructors, and another thread may still be waiting when
-//! `main` returns. Therefore the exit of the process waits, too.
+//! A [`Checkpointer`](super::Checkpointer) waits when it is dropped. But statics and leaked
+//! checkpointers are never dropped, `std::process::exit` runs no destructors, and another thread
+//! may still be waiting when `main` returns. Therefore the exit of the process waits, too.
 
-use super::saver::Shared;
+use super::checkpointer::Shared;
 use ramie_core::lock::{lock, unpoisoned};
 use std::cell::Cell;
 use std::sync::{Arc, Condvar, Mutex, Once, Weak};
@@ -13,13 +13,13 @@ use std::time::Duration;
 /// Running saves.
 struct Saves {
     running: usize,
-    /// Savers whose errors may not have been returned yet.
-    savers: Vec<Weak<Shared>>,
+    /// Checkpointers whose errors may not have been returned yet.
+    unreported: Vec<Weak<Shared>>,
 }
 
 static SAVES: Mutex<Saves> = Mutex::new(Saves {
     running: 0,
-    savers: Vec::new(),
+    unreported: Vec::new(),
 });
 
 static ENDED: Condvar = Condvar::new();
@@ -55,13 +55,13 @@ impl Running {
         let _ = AT_END.try_with(|_| ());
         let mut saves = lock(&SAVES);
         saves.running += 1;
-        saves.savers.retain(|saver| saver.strong_count() > 0);
-        if !saves
-            .savers
+        let unreported = &mut saves.unreported;
+        unreported.retain(|other| other.strong_count() > 0);
+        if !unreported
             .iter()
-            .any(|s| s.as_ptr() == Arc::as_ptr(shared))
+            .any(|other| other.as_ptr() == Arc::as_ptr(shared))
         {
-            saves.savers.push(Arc::downgrade(shared));
+            unreported.push(Arc::downgrade(shared));
         }
         Running(())
     }
@@ -97,9 +97,9 @@ fn wait() {
 /// Waits for all saves and prints the errors that were never returned.
 fn end() {
     wait();
-    let savers = std::mem::take(&mut lock(&SAVES).savers);
-    let failures: Vec<_> = savers.iter().filter_map(Weak::upgrade).collect();
-    for error in failures.iter().filter_map(|saver| saver.take_failure()) {
+    let unreported = std::mem::take(&mut lock(&SAVES).unreported);
+    let failures: Vec<_> = unreported.iter().filter_map(Weak::upgrade).collect();
+    for error in failures.iter().filter_map(|shared| shared.take_failure()) {
         // A logger may no longer exist at process exit.
         eprintln!("ramie: {error}");
     }

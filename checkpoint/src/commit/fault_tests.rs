@@ -2,7 +2,7 @@
 
 use super::fault::{self, Fault};
 use super::{Atomicity, ItemReader, ItemWriter, Process, is_committed};
-use super::{SaveOptions, Saver, SaverOptions};
+use super::{Checkpointer, CheckpointerOptions, SaveOptions};
 use crate::Result;
 use crate::items::{SaveArgs, Snapshot};
 use std::path::Path;
@@ -31,9 +31,9 @@ impl Snapshot for Text {
 /// Saves a text, replacing an existing one.
 fn save(path: &Path, text: &'static str, atomicity: Atomicity) -> Result<()> {
     // Use one thread, so that the operations of a save have a fixed order.
-    let options = SaverOptions::new().asynchronous(false).threads(1);
-    let saver = Saver::new(options.atomicity(atomicity));
-    saver.save(path, &Text(text), SaveOptions::new().force(true))
+    let options = CheckpointerOptions::new().asynchronous(false).threads(1);
+    let checkpointer = Checkpointer::with_options(options.atomicity(atomicity));
+    checkpointer.save_with(path, &Text(text), SaveOptions::new().force(true))
 }
 
 /// Reads a text, with all files verified.

@@ -4,6 +4,7 @@
 //! on the way. A manifest of all files is added, everything is flushed to disk, and the directory
 //! is renamed. An [`ItemReader`] verifies what it reads against the manifest.
 
+mod checkpointer;
 mod disk;
 mod exit;
 #[cfg(test)]
@@ -18,20 +19,18 @@ mod parallel;
 mod process;
 mod reader;
 mod report;
-mod saver;
 mod state;
 mod transaction;
 mod writer;
 
+pub use checkpointer::{Checkpointer, CheckpointerOptions, SaveOptions, restore_item, save_item};
 pub use group::MultiprocessingOptions;
 pub(crate) use manifest::{Contents, PIECE};
 pub use metadata::{ItemHandlers, StepMetadata};
 pub use process::Process;
 pub use reader::ItemReader;
 pub use report::SaveReport;
-pub use saver::{SaveOptions, Saver, SaverOptions};
 pub use state::{CommitState, commit_state, is_committed};
-pub use transaction::{restore_item, save_item};
 pub use writer::{FileWriter, ItemWriter};
 
 pub(crate) use disk::{

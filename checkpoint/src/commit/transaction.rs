@@ -7,10 +7,10 @@ use super::metadata::{self, ItemHandlers, METADATA, StepMetadata};
 use super::reader::list;
 use super::state::is_committed;
 use super::writer::Ledger;
-use super::{Atomicity, ItemReader, ItemWriter, SaveOptions, Saver, SaverOptions};
+use super::{Atomicity, ItemWriter};
 use super::{disk, parallel};
 use crate::error::PANICKED;
-use crate::items::{RestoreArgs, SaveArgs, Snapshot, restore_checked};
+use crate::items::{SaveArgs, Snapshot};
 use crate::{Error, Result, file};
 use ramie_core::files::explained;
 use ramie_core::files::parent;
@@ -330,37 +330,4 @@ fn read_part(folder: &Path, process: usize) -> Result<Manifest> {
     let manifest = Manifest::from_bytes(&path, &bytes)?;
     disk::remove_folder(&path)?;
     Ok(manifest)
-}
-
-/// Saves one item, or a composite of several, in a directory that appears atomically once all
-/// files are on disk.
-///
-/// In a multi-process program, all processes must call this.
-///
-/// ```
-/// use ramie_checkpoint::commit::{restore_item, save_item};
-/// use ramie_checkpoint::items::{JsonRestore, JsonSave};
-/// # fn main() -> ramie_checkpoint::Result<()> {
-/// # let folder = tempfile::tempdir().unwrap();
-/// let path = folder.path().join("settings");
-/// save_item(&path, &JsonSave::new(&vec![1, 2, 3]))?;
-/// assert_eq!(restore_item(&path, JsonRestore::<Vec<u32>>::new())?, [1, 2, 3]);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-/// Returns an error if the path already exists or something cannot be written; then nothing has
-/// changed.
-pub fn save_item(path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
-    let saver = Saver::new(SaverOptions::new().asynchronous(false));
-    saver.save(path.as_ref(), args, SaveOptions::new())
-}
-
-/// Restores an item that was saved by [`save_item`] or by Orbax's checkpointers.
-///
-/// # Errors
-/// Returns an error if a file is missing, damaged, unreadable, or of another kind.
-pub fn restore_item<R: RestoreArgs>(path: impl AsRef<Path>, args: R) -> Result<R::Item> {
-    restore_checked(args, &ItemReader::open(path.as_ref())?)
 }

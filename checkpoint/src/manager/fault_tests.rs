@@ -4,7 +4,7 @@
 use super::{CheckpointManager, CheckpointManagerOptions, StepOptions};
 use crate::Result;
 use crate::commit::fault::{self, Fault};
-use crate::commit::{Atomicity, SaverOptions, is_committed};
+use crate::commit::{Atomicity, CheckpointerOptions, is_committed};
 use crate::items::{Composite, JsonRestore, JsonSave};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ fn options(atomicity: Atomicity) -> CheckpointManagerOptions {
     // Use one thread, so that the operations of a save have a fixed order.
     CheckpointManagerOptions::new()
         .max_to_keep(2)
-        .saver(SaverOptions::new().threads(1).atomicity(atomicity))
+        .checkpointer(CheckpointerOptions::new().threads(1).atomicity(atomicity))
         .best_fn(|metrics| metrics.get("n").unwrap_or(f64::NAN))
 }
 

@@ -59,7 +59,8 @@ pub(crate) use steps::item_metrics;
 pub use wait::{CheckpointsIterator, WaitOptions, checkpoints_iterator, wait_for_new_checkpoint};
 
 use crate::commit::{
-    Group, ItemReader, SaveReport, Saver, StepMetadata, TEMPORARY, make_folder, remove_folder,
+    Checkpointer, Group, ItemReader, SaveReport, StepMetadata, TEMPORARY, make_folder,
+    remove_folder,
 };
 use crate::file::expect_folder;
 use crate::items::{
@@ -101,7 +102,7 @@ pub struct CheckpointManager {
     /// All steps, including the one that is being saved.
     steps: Steps,
     deleter: Arc<Mutex<Deleter>>,
-    saver: Saver,
+    checkpointer: Checkpointer,
     saving: Mutex<()>,
     preempted: Preempted,
     /// Synchronizes the processes in calls that block the caller.
@@ -167,7 +168,11 @@ impl CheckpointManager {
         let (save_decision, preservation) = (options.save_decision(), options.preservation());
         let group = |kind| {
             let name = format!("{kind} {}", root.to_string_lossy());
-            Group::new(&name, &options.saver.multiprocessing, options.saver.timeout)
+            Group::new(
+                &name,
+                &options.checkpointer.multiprocessing,
+                options.checkpointer.timeout,
+            )
         };
         // Two groups, so that a save on its thread and calls of the program cannot take each
         // other's barriers.
@@ -184,13 +189,13 @@ impl CheckpointManager {
         let deleter = Deleter::new(
             &root,
             options.todelete.clone(),
-            options.saver.threads,
+            options.checkpointer.threads,
             options.enable_background_delete && !options.read_only,
         )?;
         Ok(CheckpointManager {
             steps: Steps::new(steps::load(&root, &options, &caller)?),
             deleter: Arc::new(Mutex::new(deleter)),
-            saver: Saver::new(options.saver.clone()),
+            checkpointer: Checkpointer::with_options(options.checkpointer.clone()),
             saving: Mutex::new(()),
             preempted: Preempted::watch(caller.meeting()),
             root,
@@ -452,7 +457,7 @@ impl CheckpointManager {
     /// Returns an error if the step does not exist or its manifest is damaged.
     pub fn reader(&self, step: u64) -> Result<ItemReader> {
         // A step counts as soon as its save begins, but its files appear at the commit.
-        if self.saver.is_saving_in_progress() && self.latest_step() == Some(step) {
+        if self.checkpointer.is_saving_in_progress() && self.latest_step() == Some(step) {
             self.wait_until_finished()?;
         }
         reader(&self.root, &self.options.names, step)
@@ -510,7 +515,7 @@ impl CheckpointManager {
     /// # Errors
     /// Returns the background error of a save ([`Error::Save`]) or of the deletion of a step.
     pub fn wait_until_finished(&self) -> Result<()> {
-        self.saver.wait_until_finished()?;
+        self.checkpointer.wait_until_finished()?;
         lock(&self.deleter).check_for_errors()
     }
 
@@ -519,8 +524,8 @@ impl CheckpointManager {
     /// # Errors
     /// Same as [`wait_until_finished`](CheckpointManager::wait_until_finished).
     pub fn check_for_errors(&self) -> Result<()> {
-        self.saver.check_for_errors()?;
-        if self.saver.is_saving_in_progress() {
+        self.checkpointer.check_for_errors()?;
+        if self.checkpointer.is_saving_in_progress() {
             Ok(())
         } else {
             lock(&self.deleter).check_for_errors()
@@ -529,12 +534,12 @@ impl CheckpointManager {
 
     /// Returns whether a step is being saved.
     pub fn is_saving_in_progress(&self) -> bool {
-        self.saver.is_saving_in_progress()
+        self.checkpointer.is_saving_in_progress()
     }
 
     /// Returns the timings of the last committed save.
     pub fn last_report(&self) -> Option<SaveReport> {
-        self.saver.last_report()
+        self.checkpointer.last_report()
     }
 
     /// Returns whether the program should save and exit at this step because of a
@@ -555,7 +560,7 @@ impl CheckpointManager {
     /// Returns the error of background work that failed.
     pub fn close(self) -> Result<()> {
         // Close the deleter even if the save failed; the error of the save comes first.
-        let saved = self.saver.wait_until_finished();
+        let saved = self.checkpointer.wait_until_finished();
         let deleted = lock(&self.deleter).close();
         saved.and(deleted)
     }

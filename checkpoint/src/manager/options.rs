@@ -6,7 +6,7 @@ use super::policies::{
     PreservationPolicy, SaveDecisionPolicy, ShouldSave, SpecificStepsPolicy,
 };
 use super::{Metrics, StepNames};
-use crate::commit::SaverOptions;
+use crate::commit::CheckpointerOptions;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub struct CheckpointManagerOptions {
     pub(super) single_host_load_and_broadcast: bool,
     pub(super) todelete: Option<ToDelete>,
     pub(super) enable_background_delete: bool,
-    pub(super) saver: SaverOptions,
+    pub(super) checkpointer: CheckpointerOptions,
 }
 
 /// Destination of steps that are moved instead of deleted.
@@ -86,7 +86,7 @@ impl Default for CheckpointManagerOptions {
             single_host_load_and_broadcast: false,
             todelete: None,
             enable_background_delete: false,
-            saver: SaverOptions::default(),
+            checkpointer: CheckpointerOptions::default(),
         }
     }
 }
@@ -389,14 +389,16 @@ impl CheckpointManagerOptions {
     /// `file_options`, `multiprocessing_options`).
     ///
     /// ```
-    /// use ramie_checkpoint::commit::SaverOptions;
+    /// use ramie_checkpoint::commit::CheckpointerOptions;
     /// use ramie_checkpoint::manager::CheckpointManagerOptions;
-    /// let saver = SaverOptions::new().asynchronous(false).path_permission_mode(0o750);
-    /// let options = CheckpointManagerOptions::new().saver(saver);
+    /// let checkpointer = CheckpointerOptions::new()
+    ///     .asynchronous(false)
+    ///     .path_permission_mode(0o750);
+    /// let options = CheckpointManagerOptions::new().checkpointer(checkpointer);
     /// # let _ = options;
     /// ```
-    pub fn saver(mut self, options: SaverOptions) -> Self {
-        self.saver = options;
+    pub fn checkpointer(mut self, options: CheckpointerOptions) -> Self {
+        self.checkpointer = options;
         self
     }
 }
@@ -410,7 +412,7 @@ impl std::fmt::Debug for CheckpointManagerOptions {
             .field("best_mode", &self.best_fn.as_ref().map(|_| self.best_mode))
             .field("names", &self.names)
             .field("read_only", &self.read_only)
-            .field("saver", &self.saver)
+            .field("checkpointer", &self.checkpointer)
             .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{CheckpointManager, CheckpointManagerOptions};
 use crate::Error;
-use crate::commit::SaverOptions;
+use crate::commit::CheckpointerOptions;
 use crate::items::JsonSave;
 use ramie_core::distributed;
 use ramie_core::lock::lock;
@@ -26,7 +26,7 @@ fn child() {
 fn save_and_delete(root: &Path, process: usize) {
     let options = CheckpointManagerOptions::new()
         .enable_background_delete(true)
-        .saver(SaverOptions::new().timeout(WAIT));
+        .checkpointer(CheckpointerOptions::new().timeout(WAIT));
     let manager = CheckpointManager::new(root, options).unwrap();
     let save = |step: u64| manager.save(step, &JsonSave::new(&step));
     // Only the primary process deletes steps.

@@ -174,7 +174,7 @@ impl CheckpointManager {
             .then(move |committed| change.finish(committed));
         let path = self.root.join(self.options.names.name(step));
         let saved = self
-            .saver
+            .checkpointer
             .save_in(self.background.clone(), &path, &items, save);
         // The change was finished or undone if the save reached its end.
         if saved.is_err() && !undo.finished.load(Ordering::SeqCst) {

@@ -12,7 +12,6 @@
 
 mod args;
 mod array_metadata;
-mod checkpointer;
 mod codec;
 #[cfg(test)]
 mod codec_tests;
@@ -37,7 +36,6 @@ mod zarr;
 
 pub(crate) use args::ARRAY;
 pub use args::{ArrayRestore, ArraySave, StandardRestore, StandardSave};
-pub use checkpointer::{AsyncCheckpointer, Checkpointer, PyTreeCheckpointer, StandardCheckpointer};
 pub use dict::DictRestore;
 pub use key::{KeyPart, KeyPath};
 pub use layout::{Compression, Zarr};

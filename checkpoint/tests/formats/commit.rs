@@ -1,7 +1,9 @@
 //! Folders that appear whole or not at all, and damage that is found and named.
 
+use ramie_checkpoint::commit::{
+    Checkpointer, CheckpointerOptions, ItemWriter, Process, SaveOptions,
+};
 use ramie_checkpoint::commit::{ItemReader, StepMetadata, restore_item, save_item};
-use ramie_checkpoint::commit::{ItemWriter, Process, SaveOptions, Saver, SaverOptions};
 use ramie_checkpoint::items::{JsonRestore, JsonSave, SaveArgs, Snapshot};
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions, StepOptions};
 use ramie_checkpoint::pytree::*;
@@ -182,9 +184,9 @@ fn restored(path: &Path) -> f32 {
 
 /// Every function that saves in a folder: it refuses a path that is taken.
 fn folders() -> Vec<Way> {
-    let (blocking, background) = (Checkpointer::new(), AsyncCheckpointer::new());
-    let (standard, pytree) = (StandardCheckpointer::new(), PyTreeCheckpointer::new());
-    let saver = Saver::new(SaverOptions::new());
+    let blocking = CheckpointerOptions::new().asynchronous(false);
+    let blocking = Checkpointer::with_options(blocking);
+    let (background, waiting) = (Checkpointer::new(), Checkpointer::new());
     vec![
         way(
             "save_item",
@@ -192,34 +194,24 @@ fn folders() -> Vec<Way> {
             restored,
         ),
         way(
+            "a blocking Checkpointer",
+            move |p, x| blocking.save(p, &PyTreeSave::new(&number(x))),
+            restored,
+        ),
+        way(
             "Checkpointer",
-            move |p, x| blocking.save(p, &StandardSave::new(&number(x))),
-            restored,
-        ),
-        way(
-            "AsyncCheckpointer",
-            move |p, x| {
-                background.save(p, &StandardSave::new(&number(x)))?;
-                background.wait_until_finished()
+            // Not waiting: the error is returned at once.
+            move |p, x| background.save(p, &StandardSave::new(&number(x))),
+            |p| {
+                let restored = Checkpointer::new().restore(p, StandardRestore::state());
+                restored.unwrap()["x"].item()
             },
-            restored,
         ),
         way(
-            "StandardCheckpointer",
-            // Not waiting: the answer comes at once.
-            move |p, x| standard.save(p, &number(x)),
-            |p| StandardCheckpointer::new().restore_state(p).unwrap()["x"].item(),
-        ),
-        way(
-            "PyTreeCheckpointer",
-            move |p, x| pytree.save(p, &PyTreeSave::new(&number(x))),
-            restored,
-        ),
-        way(
-            "Saver",
+            "Checkpointer::wait_until_finished",
             move |p, x| {
-                saver.save(p, &StandardSave::new(&number(x)), SaveOptions::new())?;
-                saver.wait_until_finished()
+                waiting.save(p, &StandardSave::new(&number(x)))?;
+                waiting.wait_until_finished()
             },
             restored,
         ),
@@ -308,15 +300,18 @@ fn a_path_that_is_taken_is_refused_at_once_or_replaced_as_a_whole() {
 fn force_replaces() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
-    let checkpointer = StandardCheckpointer::new();
-    checkpointer.save(&path, &number(1.0)).unwrap();
+    let checkpointer = Checkpointer::new();
+    let (first, second) = (number(1.0), number(2.0));
+    checkpointer
+        .save(&path, &StandardSave::new(&first))
+        .unwrap();
     checkpointer.wait_until_finished().unwrap();
     let force = SaveOptions::new().force(true);
-    checkpointer.save_with(&path, &number(2.0), force).unwrap();
-    assert_eq!(
-        checkpointer.restore_state(&path).unwrap()["x"].item::<f32>(),
-        2.0
-    );
+    checkpointer
+        .save_with(&path, &StandardSave::new(&second), force)
+        .unwrap();
+    let restored = checkpointer.restore(&path, StandardRestore::state());
+    assert_eq!(restored.unwrap()["x"].item::<f32>(), 2.0);
 }
 
 /// What `f` returns, unless it takes too long.
@@ -361,9 +356,9 @@ fn readers() -> Vec<(&'static str, fn(&Path) -> Result<()>)> {
         ("restore_item", |p| {
             restore_item(p, StandardRestore::state()).map(drop)
         }),
-        ("StandardCheckpointer", |p| {
-            StandardCheckpointer::new()
-                .restore(p, &number(0.0))
+        ("Checkpointer", |p| {
+            Checkpointer::new()
+                .restore(p, StandardRestore::new(&number(0.0)))
                 .map(drop)
         }),
         ("pytree::metadata", |p| pytree::metadata(p).map(drop)),

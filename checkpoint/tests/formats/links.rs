@@ -1,7 +1,7 @@
 //! Steps that are symbolic links.
 #![cfg(unix)]
 
-use ramie_checkpoint::commit::{SaverOptions, restore_item, save_item};
+use ramie_checkpoint::commit::{CheckpointerOptions, restore_item, save_item};
 use ramie_checkpoint::items::{JsonRestore, JsonSave};
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use std::os::unix::fs::symlink;
@@ -16,7 +16,7 @@ fn deleting_a_step_that_is_a_link_keeps_its_target() {
         symlink(&kept, run.join("3")).unwrap();
         let options = CheckpointManagerOptions::new()
             .enable_background_delete(background)
-            .saver(SaverOptions::new().threads(threads));
+            .checkpointer(CheckpointerOptions::new().threads(threads));
         let manager = CheckpointManager::new(&run, options).unwrap();
         assert_eq!(manager.all_steps(), [3]);
         manager.delete(3).unwrap();

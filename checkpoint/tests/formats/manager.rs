@@ -1,7 +1,7 @@
 //! What the manager of a run does besides choosing steps and writing them: damage, names,
 //! metadata, deletion, waiting.
 
-use ramie_checkpoint::commit::{CommitState, ItemReader, SaverOptions, commit_state};
+use ramie_checkpoint::commit::{CheckpointerOptions, CommitState, ItemReader, commit_state};
 use ramie_checkpoint::items::{
     Composite, IteratorRestore, IteratorSave, JaxRandomKeyRestore, JaxRandomKeySave, JsonRestore,
     JsonSave, RestoreArgs,
@@ -469,8 +469,8 @@ fn a_program_that_is_to_end_saves_at_once() {
 fn folders_get_their_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
-    let options =
-        CheckpointManagerOptions::new().saver(SaverOptions::new().path_permission_mode(0o710));
+    let options = CheckpointManagerOptions::new()
+        .checkpointer(CheckpointerOptions::new().path_permission_mode(0o710));
     let manager = CheckpointManager::new(folder.path(), options).unwrap();
     manager.save(0, &JsonSave::new("x")).unwrap();
     manager.wait_until_finished().unwrap();

@@ -1,7 +1,7 @@
 //! Which steps are saved and kept, against Orbax's manager; and runs that Orbax wrote.
 
 use crate::commit::copy;
-use ramie_checkpoint::commit::SaverOptions;
+use ramie_checkpoint::commit::CheckpointerOptions;
 use ramie_checkpoint::items::{Composite, JaxRandomKeyRestore, JsonRestore, JsonSave};
 use ramie_checkpoint::manager::policies::{
     AnyPreservationPolicy, AnySavePolicy, BestMode, BestN, CheckpointInfo,
@@ -223,8 +223,8 @@ fn run(script: &Value, row: &Value, asynchronous: bool) {
     let folder = folder();
     let root = folder.path().join("run");
     let open = || {
-        let saver = SaverOptions::new().asynchronous(asynchronous);
-        let options = options(&row["options"]).saver(saver);
+        let checkpointer = CheckpointerOptions::new().asynchronous(asynchronous);
+        let options = options(&row["options"]).checkpointer(checkpointer);
         CheckpointManager::new(&root, options.clone()).unwrap()
     };
     let mut manager = open();

@@ -2,7 +2,7 @@
 
 use crate::commit::copy;
 use ramie_checkpoint::commit::{Atomicity, ItemReader, ItemWriter, Process, is_committed};
-use ramie_checkpoint::commit::{SaveOptions, Saver, SaverOptions, restore_item};
+use ramie_checkpoint::commit::{Checkpointer, CheckpointerOptions, SaveOptions, restore_item};
 use ramie_checkpoint::items::{Composite, JsonRestore, JsonSave, SaveArgs, Snapshot};
 use ramie_checkpoint::manager::{CheckpointManager, CheckpointManagerOptions};
 use ramie_checkpoint::pytree::{StandardRestore, StandardSave};
@@ -11,10 +11,10 @@ use ramie_core::{Array, State};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-/// Returns a saver that returns after the commit.
-fn blocking(atomicity: Atomicity) -> Saver {
-    let options = SaverOptions::new().asynchronous(false);
-    Saver::new(options.atomicity(atomicity))
+/// Returns a checkpointer that returns after the commit.
+fn blocking(atomicity: Atomicity) -> Checkpointer {
+    let options = CheckpointerOptions::new().asynchronous(false);
+    Checkpointer::with_options(options.atomicity(atomicity))
 }
 
 /// An item that copies the unfinished checkpoint while it is written.
@@ -53,7 +53,7 @@ impl Snapshot for Copies {
 fn a_checkpoint_written_in_place_does_not_count_before_its_marker() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("7");
-    let saver = blocking(Atomicity::CommitFile);
+    let checkpointer = blocking(Atomicity::CommitFile);
     let state = State::from_iter([("x", Array::from(1.5f32))]);
     let items = Composite::new()
         .item("state", StandardSave::new(&state))
@@ -64,7 +64,7 @@ fn a_checkpoint_written_in_place_does_not_count_before_its_marker() {
                 to: folder.path().into(),
             },
         );
-    saver.save(&path, &items, SaveOptions::new()).unwrap();
+    checkpointer.save(&path, &items).unwrap();
     assert!(is_committed(&path).unwrap());
     ItemReader::open(&path).unwrap().verify_all().unwrap();
     let restored = Composite::new().item("state", StandardRestore::state());
@@ -80,9 +80,7 @@ fn a_checkpoint_written_in_place_does_not_count_before_its_marker() {
         let text = error.to_string();
         assert!(text.contains("the save is not complete"), "{name}: {text}");
         // The next save of this name replaces it.
-        saver
-            .save(&path, &JsonSave::new(name), SaveOptions::new())
-            .unwrap();
+        checkpointer.save(&path, &JsonSave::new(name)).unwrap();
         let value = restore_item(&path, JsonRestore::<String>::new()).unwrap();
         assert_eq!(value, name);
         assert!(!path.join("state").exists(), "{name}");
@@ -93,10 +91,12 @@ fn a_checkpoint_written_in_place_does_not_count_before_its_marker() {
 fn a_checkpoint_that_is_replaced_in_place_is_complete() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state");
-    let saver = blocking(Atomicity::CommitFile);
+    let checkpointer = blocking(Atomicity::CommitFile);
     for value in [1, 2] {
         let options = SaveOptions::new().force(true);
-        saver.save(&path, &JsonSave::new(&value), options).unwrap();
+        checkpointer
+            .save_with(&path, &JsonSave::new(&value), options)
+            .unwrap();
         ItemReader::open(&path).unwrap().verify_all().unwrap();
         let restored = restore_item(&path, JsonRestore::<i32>::new()).unwrap();
         assert_eq!(restored, value);
@@ -107,10 +107,10 @@ fn a_checkpoint_that_is_replaced_in_place_is_complete() {
 fn a_callback_that_panics_does_not_undo_the_save() {
     for asynchronous in [false, true] {
         let folder = tempfile::tempdir().unwrap();
-        let saver = SaverOptions::new()
+        let checkpointer = CheckpointerOptions::new()
             .asynchronous(asynchronous)
             .post_finalization_callback(|| panic!("a mistake in the callback"));
-        let options = CheckpointManagerOptions::new().saver(saver);
+        let options = CheckpointManagerOptions::new().checkpointer(checkpointer);
         let manager = CheckpointManager::new(folder.path(), options).unwrap();
         let saved = catch_unwind(AssertUnwindSafe(|| {
             manager.save(3, &JsonSave::new("value"))?;

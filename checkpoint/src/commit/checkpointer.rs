@@ -1,10 +1,10 @@
-//! Background saves.
+//! Saving to and restoring from a single path, by default in the background.
 
 use super::exit::Running;
 use super::transaction::{Contents, Transaction, Written, check_name};
-use super::{Atomicity, Group, MultiprocessingOptions, SaveReport, default_threads};
+use super::{Atomicity, Group, ItemReader, MultiprocessingOptions, SaveReport, default_threads};
 use crate::error::PANICKED;
-use crate::items::SaveArgs;
+use crate::items::{RestoreArgs, SaveArgs, restore_checked};
 use crate::warning::warn_loudly;
 use crate::{Error, Result};
 use ramie_core::lock::lock;
@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Options of a [`Saver`].
+/// Options of a [`Checkpointer`].
 #[derive(Clone)]
-pub struct SaverOptions {
+pub struct CheckpointerOptions {
     asynchronous: bool,
     pub(crate) threads: usize,
     pub(crate) timeout: Duration,
@@ -31,9 +31,9 @@ pub struct SaverOptions {
 /// Default time that processes wait for each other, as in Orbax.
 const TIMEOUT: Duration = Duration::from_secs(1200);
 
-impl Default for SaverOptions {
-    fn default() -> SaverOptions {
-        SaverOptions {
+impl Default for CheckpointerOptions {
+    fn default() -> CheckpointerOptions {
+        CheckpointerOptions {
             asynchronous: true,
             threads: default_threads(),
             timeout: TIMEOUT,
@@ -45,16 +45,16 @@ impl Default for SaverOptions {
     }
 }
 
-impl SaverOptions {
+impl CheckpointerOptions {
     /// Creates default options: save in the background on several threads, and commit with a
     /// rename.
-    pub fn new() -> SaverOptions {
-        SaverOptions::default()
+    pub fn new() -> CheckpointerOptions {
+        CheckpointerOptions::default()
     }
 
     /// Sets whether saves continue in the background after the snapshot is taken. If `false`, the
     /// caller waits until the save is complete. Defaults to `true`.
-    pub fn asynchronous(mut self, asynchronous: bool) -> SaverOptions {
+    pub fn asynchronous(mut self, asynchronous: bool) -> CheckpointerOptions {
         self.asynchronous = asynchronous;
         self
     }
@@ -65,7 +65,7 @@ impl SaverOptions {
     /// # Panics
     /// Panics if `threads` is 0.
     #[track_caller]
-    pub fn threads(mut self, threads: usize) -> SaverOptions {
+    pub fn threads(mut self, threads: usize) -> CheckpointerOptions {
         assert!(
             threads > 0,
             "threads: `threads` is 0, but saving needs a thread\n  help: pass at least 1"
@@ -75,26 +75,26 @@ impl SaverOptions {
     }
 
     /// Sets how long processes wait for each other. Defaults to 20 minutes.
-    pub fn timeout(mut self, timeout: Duration) -> SaverOptions {
+    pub fn timeout(mut self, timeout: Duration) -> CheckpointerOptions {
         self.timeout = timeout;
         self
     }
 
     /// Sets how a checkpoint is committed. Defaults to an atomic rename.
-    pub fn atomicity(mut self, atomicity: Atomicity) -> SaverOptions {
+    pub fn atomicity(mut self, atomicity: Atomicity) -> CheckpointerOptions {
         self.atomicity = atomicity;
         self
     }
 
     /// Sets the Unix permissions of the checkpoint's directory, such as `0o750`. Defaults to those
     /// of new directories of the process.
-    pub fn path_permission_mode(mut self, mode: u32) -> SaverOptions {
+    pub fn path_permission_mode(mut self, mode: u32) -> CheckpointerOptions {
         self.permissions = Some(mode);
         self
     }
 
     /// Sets how the processes that save together synchronize.
-    pub fn multiprocessing(mut self, options: MultiprocessingOptions) -> SaverOptions {
+    pub fn multiprocessing(mut self, options: MultiprocessingOptions) -> CheckpointerOptions {
         self.multiprocessing = options;
         self
     }
@@ -107,9 +107,9 @@ impl SaverOptions {
     }
 }
 
-impl std::fmt::Debug for SaverOptions {
+impl std::fmt::Debug for CheckpointerOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SaverOptions")
+        f.debug_struct("CheckpointerOptions")
             .field("asynchronous", &self.asynchronous)
             .field("threads", &self.threads)
             .field("timeout", &self.timeout)
@@ -159,39 +159,50 @@ impl SaveOptions {
     }
 }
 
-/// Saves checkpoints one at a time while the caller continues.
+/// Saves one item to a path, by default while the caller continues
+/// (`orbax.checkpoint.Checkpointer`).
 ///
-/// A save returns once it has taken its [snapshot](SaveArgs::snapshot). A background thread then
-/// writes and commits it with a bounded number of helper threads. The next save waits for that
-/// thread, so there is never more than one snapshot in memory. The error of a background save is
-/// returned by the next call of [`save`](Saver::save),
-/// [`wait_until_finished`](Saver::wait_until_finished) or
-/// [`check_for_errors`](Saver::check_for_errors).
+/// A save returns once it has taken its [snapshot](SaveArgs::snapshot). On CPUs that is immediate,
+/// because a training step copies arrays that are still being written; on accelerators it is after
+/// the copy to the host. A background thread then writes and commits the snapshot with a bounded
+/// number of helper threads. The next save waits for that thread, so there is never more than one
+/// snapshot in memory. The error of a background save is returned by the next call of
+/// [`save`](Checkpointer::save), [`restore`](Checkpointer::restore),
+/// [`wait_until_finished`](Checkpointer::wait_until_finished) or
+/// [`check_for_errors`](Checkpointer::check_for_errors). With
+/// [`asynchronous(false)`](CheckpointerOptions::asynchronous), and in [`save_item`], a save returns
+/// after the commit.
 ///
-/// Dropping a saver waits for its save. When the process exits normally (`main` returns or panics,
-/// or [`std::process::exit`] is called), it waits for all saves, including those of savers in
-/// statics, of leaked savers and of other threads. Errors that were never returned are printed to
-/// stderr. After an abort or a kill, the last committed checkpoint is intact. On Windows,
-/// [`std::process::exit`] does not wait: drop the saver, or call
-/// [`wait_until_finished`](Saver::wait_until_finished) first.
+/// Dropping a checkpointer waits for its save. When the process exits normally (`main` returns or
+/// panics, or [`std::process::exit`] is called), it waits for all saves, including those of
+/// checkpointers in statics, of leaked checkpointers and of other threads. Errors that were never
+/// returned are printed to stderr. After an abort or a kill, the last committed checkpoint is
+/// intact. On Windows, [`std::process::exit`] does not wait: drop the checkpointer, or call
+/// [`wait_until_finished`](Checkpointer::wait_until_finished) first.
+///
+/// For the checkpoints of a run's steps, use
+/// [`CheckpointManager`](crate::manager::CheckpointManager).
 ///
 /// ```
-/// use ramie_checkpoint::commit::{SaveOptions, Saver, SaverOptions};
-/// use ramie_checkpoint::items::JsonSave;
+/// use ramie_checkpoint::commit::Checkpointer;
+/// use ramie_checkpoint::pytree::{StandardRestore, StandardSave};
+/// use ramie_core::{Array, DType, State};
 /// # fn main() -> ramie_checkpoint::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
-/// let saver = Saver::new(SaverOptions::new());
-/// let path = folder.path().join("state");
-/// saver.save(&path, &JsonSave::new(&[1, 2, 3]), SaveOptions::new())?;
-/// // … meanwhile …
-/// saver.wait_until_finished()?;
-/// assert!(path.is_dir());
-/// println!("{}", saver.last_report().unwrap());
+/// # let path = folder.path().join("weights");
+/// let params = State::from_iter([("w", Array::ones(&[1000], DType::F32))]);
+/// let checkpointer = Checkpointer::new();
+/// checkpointer.save(&path, &StandardSave::new(&params))?;
+/// // … training goes on …
+/// checkpointer.wait_until_finished()?;
+/// println!("{}", checkpointer.last_report().unwrap());
+/// let params = checkpointer.restore(&path, StandardRestore::new(&params))?;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Saver {
-    options: SaverOptions,
+#[doc(alias("AsyncCheckpointer", "PyTreeCheckpointer", "StandardCheckpointer"))]
+pub struct Checkpointer {
+    options: CheckpointerOptions,
     saving: Mutex<()>,
     running: Mutex<Option<JoinHandle<()>>>,
     shared: Arc<Shared>,
@@ -212,7 +223,7 @@ impl Shared {
     }
 }
 
-/// Marks a saver as busy until this is dropped.
+/// Marks a checkpointer as busy until this is dropped.
 struct Busy(Arc<Shared>);
 
 impl Busy {
@@ -228,10 +239,15 @@ impl Drop for Busy {
     }
 }
 
-impl Saver {
-    /// Creates an idle saver.
-    pub fn new(options: SaverOptions) -> Saver {
-        Saver {
+impl Checkpointer {
+    /// Creates a checkpointer with default options.
+    pub fn new() -> Checkpointer {
+        Checkpointer::default()
+    }
+
+    /// Creates a checkpointer with these options.
+    pub fn with_options(options: CheckpointerOptions) -> Checkpointer {
+        Checkpointer {
             options,
             saving: Mutex::new(()),
             running: Mutex::new(None),
@@ -244,18 +260,32 @@ impl Saver {
     ///
     /// # Errors
     /// Returns the previous save's error, if it failed; nothing is then saved. Returns an error if
-    /// the path already exists and `force` is not set, or if the snapshot fails. Without
-    /// background saving, also returns an error if something cannot be written. In all these cases
-    /// an existing checkpoint is unchanged.
-    #[track_caller]
-    pub fn save(&self, path: &Path, args: &dyn SaveArgs, options: SaveOptions) -> Result<()> {
+    /// the path already exists or the snapshot fails. Without background saving, also returns an
+    /// error if something cannot be written. In all these cases nothing has changed.
+    pub fn save(&self, path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
+        self.save_with(path, args, SaveOptions::new())
+    }
+
+    /// Saves like [`save`](Checkpointer::save), with options to add metadata or to replace an
+    /// existing checkpoint.
+    ///
+    /// # Errors
+    /// Same as [`save`](Checkpointer::save), except that `force` allows an existing checkpoint. On
+    /// error, that checkpoint is unchanged.
+    pub fn save_with(
+        &self,
+        path: impl AsRef<Path>,
+        args: &dyn SaveArgs,
+        options: SaveOptions,
+    ) -> Result<()> {
+        let path = path.as_ref();
         let name = path.to_string_lossy();
         let multiprocessing = &self.options.multiprocessing;
         let group = Arc::new(Group::new(&name, multiprocessing, self.options.timeout)?);
         self.save_in(group, path, args, options)
     }
 
-    /// Saves like [`save`](Saver::save), with an existing group of processes.
+    /// Saves like [`save`](Checkpointer::save), with an existing group of processes.
     pub(crate) fn save_in(
         &self,
         group: Arc<Group>,
@@ -340,6 +370,16 @@ impl Saver {
         Ok(())
     }
 
+    /// Restores an item after waiting for the running save.
+    ///
+    /// # Errors
+    /// Returns the error of that save. Also returns an error if a file is missing, damaged,
+    /// unreadable, or of another kind.
+    pub fn restore<R: RestoreArgs>(&self, path: impl AsRef<Path>, args: R) -> Result<R::Item> {
+        self.wait_until_finished()?;
+        restore_item(path, args)
+    }
+
     /// Waits until the running save is complete.
     ///
     /// # Errors
@@ -375,9 +415,15 @@ impl Saver {
     }
 }
 
-impl std::fmt::Debug for Saver {
+impl Default for Checkpointer {
+    fn default() -> Checkpointer {
+        Checkpointer::with_options(CheckpointerOptions::new())
+    }
+}
+
+impl std::fmt::Debug for Checkpointer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Saver")
+        f.debug_struct("Checkpointer")
             .field("options", &self.options)
             .field("is_saving_in_progress", &self.is_saving_in_progress())
             .finish_non_exhaustive()
@@ -386,12 +432,45 @@ impl std::fmt::Debug for Saver {
 
 /// Waits for the running save. An error that was never returned is logged, or printed to stderr if
 /// there is no logger.
-impl Drop for Saver {
+impl Drop for Checkpointer {
     fn drop(&mut self) {
         if let Err(error) = self.wait_until_finished() {
             warn_loudly(&error.to_string());
         }
     }
+}
+
+/// Saves one item, or a composite of several, in a directory that appears atomically once all
+/// files are on disk.
+///
+/// In a multi-process program, all processes must call this.
+///
+/// ```
+/// use ramie_checkpoint::commit::{restore_item, save_item};
+/// use ramie_checkpoint::items::{JsonRestore, JsonSave};
+/// # fn main() -> ramie_checkpoint::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("settings");
+/// save_item(&path, &JsonSave::new(&vec![1, 2, 3]))?;
+/// assert_eq!(restore_item(&path, JsonRestore::<Vec<u32>>::new())?, [1, 2, 3]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Returns an error if the path already exists or something cannot be written; then nothing has
+/// changed.
+pub fn save_item(path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
+    let options = CheckpointerOptions::new().asynchronous(false);
+    Checkpointer::with_options(options).save(path, args)
+}
+
+/// Restores an item that was saved by [`save_item`] or by Orbax's checkpointers.
+///
+/// # Errors
+/// Returns an error if a file is missing, damaged, unreadable, or of another kind.
+pub fn restore_item<R: RestoreArgs>(path: impl AsRef<Path>, args: R) -> Result<R::Item> {
+    restore_checked(args, &ItemReader::open(path.as_ref())?)
 }
 
 /// A single save, independent of its caller.
