@@ -7,7 +7,7 @@ use super::policies::{
 };
 use super::{Metrics, StepNames};
 use crate::commit::CheckpointerOptions;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,14 +31,12 @@ pub(super) type BestFn = Arc<dyn Fn(&Metrics) -> f64 + Send + Sync>;
 /// ```
 #[derive(Clone)]
 pub struct CheckpointManagerOptions {
-    save_interval_steps: u64,
-    save_on_steps: BTreeSet<u64>,
-    should_save: Option<ShouldSave>,
-    save_decision_policy: Option<Arc<dyn SaveDecisionPolicy>>,
+    /// Policies by the option that sets each; a step is saved if any of them saves it.
+    save: BTreeMap<&'static str, Arc<dyn SaveDecisionPolicy>>,
+    /// Policies by the option that sets each; a step is kept if any of them keeps it.
+    keep: BTreeMap<&'static str, Arc<dyn PreservationPolicy>>,
+    /// Argument of the policy of the last or best steps, which depends on `best_fn`.
     max_to_keep: Option<usize>,
-    keep_time_interval: Option<Duration>,
-    keep_period: Option<u64>,
-    preservation_policy: Option<Arc<dyn PreservationPolicy>>,
     pub(super) best_fn: Option<BestFn>,
     pub(super) best_mode: BestMode,
     keep_checkpoints_without_metrics: bool,
@@ -66,14 +64,9 @@ pub(super) enum ToDelete {
 impl Default for CheckpointManagerOptions {
     fn default() -> CheckpointManagerOptions {
         CheckpointManagerOptions {
-            save_interval_steps: 1,
-            save_on_steps: BTreeSet::new(),
-            should_save: None,
-            save_decision_policy: None,
+            save: BTreeMap::new(),
+            keep: BTreeMap::new(),
             max_to_keep: None,
-            keep_time_interval: None,
-            keep_period: None,
-            preservation_policy: None,
             best_fn: None,
             best_mode: BestMode::default(),
             keep_checkpoints_without_metrics: true,
@@ -88,6 +81,7 @@ impl Default for CheckpointManagerOptions {
             enable_background_delete: false,
             checkpointer: CheckpointerOptions::default(),
         }
+        .save_interval_steps(1)
     }
 }
 
@@ -108,53 +102,52 @@ impl CheckpointManagerOptions {
     /// # Panics
     /// Panics if `interval` is 0.
     #[track_caller]
-    pub fn save_interval_steps(mut self, interval: u64) -> Self {
+    pub fn save_interval_steps(self, interval: u64) -> Self {
         assert!(
             interval > 0,
             "CheckpointManagerOptions::save_interval_steps: `interval` is 0\n  help: pass at least \
              1, or use `read_only(true)` to save nothing"
         );
-        self.save_interval_steps = interval;
-        self
+        self.save_if("save_interval_steps", FixedIntervalPolicy::new(interval))
     }
 
     /// Saves these steps in addition to those of the interval.
-    pub fn save_on_steps(mut self, steps: impl IntoIterator<Item = u64>) -> Self {
-        self.save_on_steps = steps.into_iter().collect();
-        self
+    pub fn save_on_steps(self, steps: impl IntoIterator<Item = u64>) -> Self {
+        self.save_if("save_on_steps", SpecificStepsPolicy::new(steps))
     }
 
     /// Sets a function of the step and the last saved step that decides whether to save. It
     /// replaces `save_interval_steps` and `save_on_steps`.
     pub fn should_save_fn(
-        mut self,
+        self,
         f: impl Fn(u64, Option<u64>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.should_save = Some(ShouldSave::new(f));
-        self
+        self.save_if("should_save_fn", ShouldSave::new(f))
     }
 
     /// Sets the policy that decides whether to save. It replaces all other options of this group.
-    pub fn save_decision_policy(mut self, policy: impl SaveDecisionPolicy + 'static) -> Self {
-        self.save_decision_policy = Some(Arc::new(policy));
+    pub fn save_decision_policy(self, policy: impl SaveDecisionPolicy + 'static) -> Self {
+        self.save_if("save_decision_policy", policy)
+    }
+
+    fn save_if(mut self, option: &'static str, policy: impl SaveDecisionPolicy + 'static) -> Self {
+        self.save.insert(option, Arc::new(policy));
         self
     }
 
     pub(super) fn save_decision(&self) -> Arc<dyn SaveDecisionPolicy> {
-        if let Some(policy) = &self.save_decision_policy {
+        if let Some(policy) = self.save.get("save_decision_policy") {
             return policy.clone();
         }
         let mut policies: Vec<Arc<dyn SaveDecisionPolicy>> = Vec::new();
-        if let Some(should_save) = &self.should_save {
-            policies.push(Arc::new(should_save.clone()));
-            policies.push(Arc::new(PreemptionCheckpointingPolicy));
-        } else {
-            policies.push(Arc::new(FixedIntervalPolicy::new(self.save_interval_steps)));
-            let steps = SpecificStepsPolicy::new(self.save_on_steps.iter().copied());
-            policies.push(Arc::new(steps));
-            policies.push(Arc::new(PreemptionCheckpointingPolicy));
-            policies.push(Arc::new(InitialSavePolicy));
+        match self.save.get("should_save_fn") {
+            Some(should_save) => policies.push(should_save.clone()),
+            None => {
+                policies.extend(self.save.values().cloned());
+                policies.push(Arc::new(InitialSavePolicy));
+            }
         }
+        policies.push(Arc::new(PreemptionCheckpointingPolicy));
         Arc::new(AnySavePolicy::new(policies))
     }
 }
@@ -184,21 +177,21 @@ impl CheckpointManagerOptions {
     /// # Panics
     /// Panics if `steps` is 0.
     #[track_caller]
-    pub fn keep_period(mut self, steps: u64) -> Self {
+    pub fn keep_period(self, steps: u64) -> Self {
         assert!(
             steps > 0,
             "CheckpointManagerOptions::keep_period: `steps` is 0\n  help: pass at least 1; without \
              `max_to_keep`, all steps are kept"
         );
-        self.keep_period = Some(steps);
-        self
+        self.keep_if("keep_period", EveryNSteps::new(steps))
     }
 
     /// Keeps one step per time interval, in addition to the last or best ones. The interval is
     /// rounded down to whole seconds.
-    pub fn keep_time_interval(mut self, interval: Duration) -> Self {
-        self.keep_time_interval = Some(interval);
-        self
+    pub fn keep_time_interval(self, interval: Duration) -> Self {
+        // Orbax truncates to whole seconds.
+        let seconds = Duration::from_secs(interval.as_secs());
+        self.keep_if("keep_time_interval", EveryNSeconds(seconds))
     }
 
     /// Sets a function that ranks steps by their metrics. The best steps are kept, and
@@ -231,50 +224,42 @@ impl CheckpointManagerOptions {
 
     /// Sets the policy that decides which steps are kept. It cannot be combined with
     /// `max_to_keep`, `keep_period` or `keep_time_interval`.
-    pub fn preservation_policy(mut self, policy: impl PreservationPolicy + 'static) -> Self {
-        self.preservation_policy = Some(Arc::new(policy));
+    pub fn preservation_policy(self, policy: impl PreservationPolicy + 'static) -> Self {
+        self.keep_if("preservation_policy", policy)
+    }
+
+    fn keep_if(mut self, option: &'static str, policy: impl PreservationPolicy + 'static) -> Self {
+        self.keep.insert(option, Arc::new(policy));
         self
     }
 
     #[track_caller]
     pub(super) fn preservation(&self) -> Arc<dyn PreservationPolicy> {
-        if let Some(policy) = &self.preservation_policy {
-            let rules = [
-                ("max_to_keep", self.max_to_keep.is_some()),
-                ("keep_period", self.keep_period.is_some()),
-                ("keep_time_interval", self.keep_time_interval.is_some()),
-            ];
-            let set = rules.iter().find(|(_, set)| *set);
-            assert!(
-                set.is_none(),
-                "CheckpointManagerOptions: `preservation_policy` and `{}` are both set\n  help: \
-                 set only the policy; use `AnyPreservationPolicy` to combine rules",
-                set.map_or("", |(name, _)| name)
-            );
-            return policy.clone();
+        let mut policies = self.keep.clone();
+        if let Some(policy) = policies.remove("preservation_policy") {
+            let max_to_keep = self.max_to_keep.map(|_| "max_to_keep");
+            if let Some(other) = max_to_keep.or(policies.keys().next().copied()) {
+                panic!(
+                    "CheckpointManagerOptions: `preservation_policy` and `{other}` are both set\n  \
+                     help: set only the policy; use `AnyPreservationPolicy` to combine rules"
+                );
+            }
+            return policy;
         }
-        let mut policies: Vec<Arc<dyn PreservationPolicy>> = Vec::new();
-        if let Some(period) = self.keep_period {
-            policies.push(Arc::new(EveryNSteps::new(period)));
-        }
-        if let Some(interval) = self.keep_time_interval {
-            // Orbax truncates to whole seconds.
-            let seconds = Duration::from_secs(interval.as_secs());
-            policies.push(Arc::new(EveryNSeconds(seconds)));
-        }
-        match &self.best_fn {
+        let last_or_best: Arc<dyn PreservationPolicy> = match &self.best_fn {
             Some(best_fn) => {
-                let mut best = BestN::of(best_fn.clone())
+                let best = BestN::of(best_fn.clone())
                     .mode(self.best_mode)
                     .keep_checkpoints_without_metrics(self.keep_checkpoints_without_metrics);
-                if let Some(n) = self.max_to_keep {
-                    best = best.n(n);
-                }
-                policies.push(Arc::new(best));
+                Arc::new(match self.max_to_keep {
+                    Some(n) => best.n(n),
+                    None => best,
+                })
             }
-            None => policies.push(Arc::new(LatestN(self.max_to_keep))),
-        }
-        Arc::new(AnyPreservationPolicy::new(policies))
+            None => Arc::new(LatestN(self.max_to_keep)),
+        };
+        policies.insert("max_to_keep", last_or_best);
+        Arc::new(AnyPreservationPolicy::new(policies.into_values().collect()))
     }
 }
 
@@ -406,9 +391,9 @@ impl CheckpointManagerOptions {
 impl std::fmt::Debug for CheckpointManagerOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CheckpointManagerOptions")
-            .field("save_interval_steps", &self.save_interval_steps)
+            .field("save", &self.save.keys())
+            .field("keep", &self.keep.keys())
             .field("max_to_keep", &self.max_to_keep)
-            .field("keep_period", &self.keep_period)
             .field("best_mode", &self.best_fn.as_ref().map(|_| self.best_mode))
             .field("names", &self.names)
             .field("read_only", &self.read_only)
