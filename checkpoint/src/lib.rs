@@ -19,7 +19,7 @@
 //!
 //! For the state of a whole run, use directories in Orbax's format: [`pytree`] saves and restores
 //! trees of arrays, [`manager`] keeps the checkpoints of the last steps, and [`items`] lists what
-//! else a checkpoint can contain.
+//! else a checkpoint can contain. To save to a single path, use a [`commit::Checkpointer`].
 //!
 //! Writes are atomic: after a crash or a power failure, either the old file or the new one is
 //! intact.

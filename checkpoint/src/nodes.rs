@@ -1,6 +1,8 @@
 //! Trees as named nodes, the form in which checkpoints store them.
 
 use crate::{Error, Result};
+use num_complex::Complex;
+use ramie_core::dtypes::Scalar;
 use ramie_core::random::KeyImpl;
 use ramie_core::tree::{
     Fixed, HostValue, Hyperparameters, KeepEmpty, Key, Tree, Visitor, for_each_host_value,
@@ -25,6 +27,20 @@ pub(crate) struct HostLeaf {
     /// Index among the numbers and strings of the tree, hyperparameters included.
     pub at: usize,
     pub value: HostValue<'static>,
+}
+
+/// Returns the value of an array without axes.
+pub(crate) fn number(array: &Array) -> Scalar {
+    match array.dtype() {
+        DType::Bool => Scalar::Bool(array.item()),
+        DType::U64 => Scalar::Uint(array.item()),
+        dtype if dtype.is_integer() => Scalar::Int(array.astype(DType::I64).item()),
+        dtype if dtype.is_complex() => {
+            let number: Complex<f64> = array.astype(DType::C128).item();
+            Scalar::Complex(number.re, number.im)
+        }
+        _ => Scalar::Float(array.astype(DType::F64).item()),
+    }
 }
 
 /// Describes a number of a tree for messages.

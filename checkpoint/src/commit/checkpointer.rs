@@ -2,9 +2,11 @@
 
 use super::exit::Running;
 use super::transaction::{Contents, Transaction, Written, check_name};
-use super::{Atomicity, Group, ItemReader, MultiprocessingOptions, SaveReport, default_threads};
+use super::{
+    Atomicity, Group, ItemReader, MultiprocessingOptions, RestoreArgs, SaveArgs, SaveReport,
+    default_threads, restore_checked,
+};
 use crate::error::PANICKED;
-use crate::items::{RestoreArgs, SaveArgs, restore_checked};
 use crate::warning::warn_loudly;
 use crate::{Error, Result};
 use ramie_core::lock::lock;

@@ -2,9 +2,8 @@
 
 use super::fault::{self, Fault};
 use super::{Atomicity, ItemReader, ItemWriter, Process, is_committed};
-use super::{Checkpointer, CheckpointerOptions, SaveOptions};
+use super::{Checkpointer, CheckpointerOptions, SaveArgs, SaveOptions, Snapshot};
 use crate::Result;
-use crate::items::{SaveArgs, Snapshot};
 use std::path::Path;
 
 /// An item with a text, and with the file that older versions of Orbax write last.

@@ -11,6 +11,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Name of the file in a checkpoint's directory.
 pub(crate) const METADATA: &str = "_CHECKPOINT_METADATA";
+/// Name of the file in the directory of a tree that lists its parts.
+pub(crate) const TREE: &str = "_METADATA";
 
 /// Python classes that read a checkpoint's items.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,8 @@
 //! An [`ItemWriter`] writes files to a temporary directory and computes their sizes and checksums
 //! on the way. A manifest of all files is added, everything is flushed to disk, and the directory
 //! is renamed. An [`ItemReader`] verifies what it reads against the manifest.
+//!
+//! A [`Checkpointer`] saves an item in this way in the background, and [`save_item`] waits for it.
 
 mod checkpointer;
 mod disk;
@@ -12,6 +14,7 @@ pub(crate) mod fault;
 #[cfg(test)]
 mod fault_tests;
 mod group;
+pub(crate) mod item;
 mod manifest;
 mod marker;
 mod metadata;
@@ -25,6 +28,7 @@ mod writer;
 
 pub use checkpointer::{Checkpointer, CheckpointerOptions, SaveOptions, restore_item, save_item};
 pub use group::MultiprocessingOptions;
+pub(crate) use item::{RestoreArgs, SaveArgs, Snapshot, restore_checked};
 pub(crate) use manifest::{Contents, PIECE};
 pub use metadata::{ItemHandlers, StepMetadata};
 pub use process::Process;
@@ -38,7 +42,7 @@ pub(crate) use disk::{
 };
 pub(crate) use group::{Group, Meeting};
 pub(crate) use marker::{MARKER, text as marker_text};
-pub(crate) use metadata::{METADATA, now};
+pub(crate) use metadata::{METADATA, TREE, now};
 pub(crate) use parallel::{default_threads, for_each};
 
 /// Part of the name of a directory while a checkpoint is written there, as in Orbax.

@@ -3,8 +3,7 @@
 use super::TEMPORARY;
 use super::manifest::{self, MANIFEST};
 use super::marker::{self, MARKER};
-use super::metadata::StepMetadata;
-use crate::pytree::TREE;
+use super::metadata::{StepMetadata, TREE};
 use crate::{Error, Result};
 use std::io::ErrorKind;
 use std::path::Path;

@@ -1,8 +1,9 @@
 //! Directories in Orbax's format whose items are not known in advance.
 
-use crate::commit::{self, ItemHandlers, ItemReader, MARKER, StepMetadata};
-use crate::items::{RestoreArgs, restore_checked};
-use crate::pytree::{DictRestore, PyTreeRestore, TREE, is_of_tree};
+use crate::commit::{
+    self, ItemHandlers, ItemReader, MARKER, RestoreArgs, StepMetadata, TREE, restore_checked,
+};
+use crate::pytree::{DictRestore, PyTreeRestore, is_of_tree};
 use crate::serialization::StateDict;
 use crate::{Error, Result};
 use ramie_core::{Array, State};

@@ -2,11 +2,10 @@
 
 use super::Format;
 use crate::checkpoints::PREFIX;
-use crate::commit::{self, CommitState, TEMPORARY, commit_state, is_committed};
+use crate::commit::{self, CommitState, TEMPORARY, TREE, commit_state, is_committed};
 use crate::file::{open, unreadable};
 use crate::index::is_index;
 use crate::pytorch;
-use crate::pytree::TREE;
 use crate::safetensors::INDEX_ENDING;
 use crate::{Error, Result};
 use std::fs;

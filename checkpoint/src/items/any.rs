@@ -1,10 +1,10 @@
 //! Items of any kind, restored without naming their types.
 
 use super::iterator::{self, IteratorRestore};
-use super::{JaxRandomKeyRestore, JsonRestore, RestoreArgs, random_key, restore_checked};
-use crate::commit::{ItemReader, METADATA};
-use crate::manager;
-use crate::pytree::{ARRAY, ArrayRestore, DictRestore, TREE, TreeMetadata};
+use super::metrics::Metrics;
+use super::{JaxRandomKeyRestore, JsonRestore, random_key};
+use crate::commit::{ItemReader, METADATA, RestoreArgs, TREE, restore_checked};
+use crate::pytree::{ARRAY, ArrayRestore, DictRestore, TreeMetadata};
 use crate::serialization::StateDict;
 use crate::{Error, Result};
 use ramie_core::Array;
@@ -110,7 +110,7 @@ impl RestoreArgs for AnyRestore {
         if reader.contains(super::json::FILE) {
             return JsonRestore::new().restore(reader).map(AnyItem::Json);
         }
-        if let Some(metrics) = manager::item_metrics(reader)? {
+        if let Some(metrics) = Metrics::of_item(reader)? {
             return Ok(AnyItem::Json(Value::Object(metrics.into_map())));
         }
         if iterator::is_state(reader)? {

@@ -1,7 +1,9 @@
 //! Several items, each in a directory of its name.
 
-use super::{RestoreArgs, SaveArgs, Snapshot, restore_checked};
-use crate::commit::{ItemReader, ItemWriter, MARKER, Process, marker_text};
+use crate::commit::{
+    ItemReader, ItemWriter, MARKER, Process, RestoreArgs, SaveArgs, Snapshot, marker_text,
+    restore_checked,
+};
 use crate::{Error, Result};
 use std::fmt;
 

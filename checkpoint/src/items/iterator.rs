@@ -1,8 +1,7 @@
 //! State of an iteration over data.
 
 use super::json::from_json;
-use super::{RestoreArgs, SaveArgs, Snapshot};
-use crate::commit::{ItemReader, ItemWriter, Process};
+use crate::commit::{ItemReader, ItemWriter, Process, RestoreArgs, SaveArgs, Snapshot};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

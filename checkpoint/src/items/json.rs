@@ -1,7 +1,6 @@
 //! Values saved as JSON.
 
-use super::{RestoreArgs, SaveArgs, Snapshot};
-use crate::commit::{ItemReader, ItemWriter, Process};
+use crate::commit::{ItemReader, ItemWriter, Process, RestoreArgs, SaveArgs, Snapshot};
 use crate::{Error, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

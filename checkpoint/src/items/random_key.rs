@@ -1,7 +1,7 @@
 //! Random keys.
 
-use super::{Composite, JsonRestore, JsonSave, RestoreArgs, SaveArgs, Snapshot};
-use crate::commit::{ItemReader, Process};
+use super::{Composite, JsonRestore, JsonSave};
+use crate::commit::{ItemReader, Process, RestoreArgs, SaveArgs, Snapshot};
 use crate::pytree::{ArrayRestore, ArraySave};
 use crate::{Error, Result};
 use ramie_core::DType;

@@ -39,7 +39,6 @@
 mod delete;
 #[cfg(test)]
 mod fault_tests;
-mod metrics;
 mod names;
 mod options;
 pub mod policies;
@@ -51,21 +50,19 @@ mod save;
 mod steps;
 mod wait;
 
-pub use metrics::Metrics;
+pub use crate::items::metrics::Metrics;
 pub use names::StepNames;
 pub use options::CheckpointManagerOptions;
 pub use save::StepOptions;
-pub(crate) use steps::item_metrics;
 pub use wait::{CheckpointsIterator, WaitOptions, checkpoints_iterator, wait_for_new_checkpoint};
 
 use crate::commit::{
-    Checkpointer, Group, ItemReader, SaveReport, StepMetadata, TEMPORARY, make_folder,
-    remove_folder,
+    Checkpointer, Group, ItemReader, RestoreArgs, SaveReport, StepMetadata, TEMPORARY, make_folder,
+    remove_folder, restore_checked,
 };
 use crate::file::expect_folder;
-use crate::items::{
-    AnyItem, AnyRestore, RestoreArgs, items, missing, restore_checked, tree_metadata,
-};
+use crate::items::metrics::METRICS;
+use crate::items::{AnyItem, AnyRestore, items, missing, tree_metadata};
 use crate::pytree::TreeMetadata;
 use crate::{Error, Result};
 use delete::{DELETED, Deleter};
@@ -307,7 +304,7 @@ impl CheckpointManager {
             // Retry metrics that could not be read earlier.
             let own = match &info.metrics {
                 Some(own) => Some(own.clone()),
-                None => steps::read_metrics(&self.step_path(info.step))?,
+                None => Metrics::of(self.step_path(info.step))?,
             };
             metrics.extend(own.map(|own| (info.step, best_fn(&own))));
         }
@@ -344,7 +341,7 @@ impl CheckpointManager {
     }
 
     fn metrics_in(&self, reader: &ItemReader, step: u64) -> Result<Option<Metrics>> {
-        let metrics = item_metrics(&reader.subfolder(steps::METRICS)?)?;
+        let metrics = Metrics::of_item(&reader.subfolder(METRICS)?)?;
         Ok(metrics.or_else(|| self.steps.get(step).and_then(|info| info.metrics)))
     }
 

@@ -4,6 +4,7 @@ use super::policies::{CheckpointInfo, DecisionContext};
 use super::steps::Steps;
 use super::{CheckpointManager, DEFAULT_ITEM, Deleter, Metrics, StepNames, steps};
 use crate::commit::SaveOptions;
+use crate::items::metrics::METRICS;
 use crate::items::{Composite, JsonText, Named, SaveArgs};
 use crate::{Error, Result};
 use ramie_core::lock::lock;
@@ -151,7 +152,7 @@ impl CheckpointManager {
         let written = options.metrics.as_ref().filter(|_| tracks_best);
         let metrics = written
             .filter(|_| !self.options.prevent_write_metrics)
-            .map(|metrics| JsonText::new(steps::METRICS, metrics.to_json().into()));
+            .map(|metrics| JsonText::new(METRICS, metrics.to_json().into()));
         let items = step_items(args, metrics.as_ref());
         let waiting = Instant::now();
         // Only the primary process deletes steps, but all processes return the error.
@@ -333,12 +334,12 @@ fn step_items<'a>(
     let mut items = args.items().unwrap_or_else(|| vec![(DEFAULT_ITEM, args)]);
     if let Some(metrics) = metrics {
         assert!(
-            items.iter().all(|(name, _)| *name != steps::METRICS),
+            items.iter().all(|(name, _)| *name != METRICS),
             "CheckpointManager::save: the item name `{}` is reserved for the metrics of the \
              step\n  help: use another name for the item",
-            steps::METRICS
+            METRICS
         );
-        items.push((steps::METRICS, metrics));
+        items.push((METRICS, metrics));
     }
     Composite::of(items)
 }

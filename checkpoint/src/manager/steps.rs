@@ -3,18 +3,13 @@
 use super::options::CheckpointManagerOptions;
 use super::policies::CheckpointInfo;
 use super::{Metrics, StepNames};
-use crate::commit::{CommitState, Group, ItemReader, StepMetadata, commit_state, is_committed};
-use crate::file::read_if_there;
+use crate::commit::{CommitState, Group, StepMetadata, commit_state, is_committed};
 use crate::warning::warn_loudly;
 use crate::{Error, Result};
 use ramie_core::lock::lock;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// Orbax's name of the metrics item and of the file in it.
-pub(super) const METRICS: &str = "metrics";
 
 /// Steps known to a manager. Readers get a snapshot and never block each other.
 #[derive(Clone)]
@@ -135,7 +130,7 @@ pub(super) fn load(
     warn_of_others(root, &options.names, &steps)?;
     let info = |(step, path): (u64, PathBuf)| {
         // A step exists even if its metadata cannot be read; policies then do without it.
-        let metrics = read_metrics(&path).unwrap_or_else(|error| {
+        let metrics = Metrics::of(&path).unwrap_or_else(|error| {
             warn_loudly(&format!(
                 "{error}\n  policies see step {step} without metrics, and the best step is \
                  unknown"
@@ -181,33 +176,4 @@ fn time(path: &Path) -> SystemTime {
     let committed = metadata.and_then(|m| m.committed());
     let modified = || path.metadata().and_then(|m| m.modified()).ok();
     committed.or_else(modified).unwrap_or(UNIX_EPOCH)
-}
-
-/// Reads the metrics of a checkpoint; `None` if it has none.
-pub(super) fn read_metrics(path: &Path) -> Result<Option<Metrics>> {
-    let file = path.join(METRICS).join(METRICS);
-    let bytes = read_if_there(&file)?;
-    bytes.map(|bytes| metrics_of(&file, &bytes)).transpose()
-}
-
-/// Reads the metrics of an item, or returns `None` if it is of another kind.
-pub(crate) fn item_metrics(item: &ItemReader) -> Result<Option<Metrics>> {
-    if !item.contains(METRICS) {
-        return Ok(None);
-    }
-    metrics_of(&item.path(METRICS)?, &item.read(METRICS)?).map(Some)
-}
-
-/// Parses the bytes of a metrics file.
-fn metrics_of(file: &Path, bytes: &[u8]) -> Result<Metrics> {
-    let text = io::read_to_string(bytes).map_err(|e| Error::io(file, "be read", e))?;
-    Metrics::from_json(&text).map_err(|e| {
-        Error::format(
-            file,
-            format!(
-                "does not contain metrics: {e}\n  help: the file is damaged; `delete` the step, or \
-                 restore a step by number"
-            ),
-        )
-    })
 }

@@ -1,6 +1,6 @@
 //! Data files, which contain nodes and values.
 
-use super::cursor::{Cursor, Decoded, put_varint};
+use super::cursor::{Cursor, Decoded, common_prefix, put_varint};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ pub(super) fn read_table(
 }
 
 fn common(a: &str, b: &str) -> usize {
-    super::node::common_prefix(a.as_bytes(), b.as_bytes())
+    common_prefix(a.as_bytes(), b.as_bytes())
 }
 
 /// Table of files that is being built.

@@ -1,6 +1,6 @@
 //! Nodes of the B+tree: sorted keys with their values or with subtrees.
 
-use super::cursor::{Cursor, Decoded, put_varint};
+use super::cursor::{Cursor, Decoded, common_prefix, put_varint};
 use super::data_files::{Table, read_table};
 use super::location::{
     Location, Statistics, read_files, read_present, read_statistics, write_locations,
@@ -15,11 +15,6 @@ pub(super) const LONGEST_KEY: usize = 65535;
 pub(super) const MOST_ENTRIES: usize = 1 << 20;
 /// Maximum size of a value in a node.
 pub(super) const LARGEST_INLINE: usize = 1 << 20;
-
-/// Returns the length of the longest common prefix of `a` and `b`.
-pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
-}
 
 /// Sorted keys, without the prefix given by the path to the node.
 pub(super) struct NodeKeys {

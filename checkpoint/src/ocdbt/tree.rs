@@ -1,9 +1,10 @@
 //! Building a tree of sorted keys.
 
 use super::block::{self, Kind};
+use super::cursor::common_prefix;
 use super::location::{Location, Statistics};
 use super::manifest::Config;
-use super::node::{Child, MOST_ENTRIES, Value, common_prefix, write_inner, write_leaf};
+use super::node::{Child, MOST_ENTRIES, Value, write_inner, write_leaf};
 use crate::Result;
 use std::ops::Range;
 

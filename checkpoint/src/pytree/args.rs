@@ -2,8 +2,7 @@
 
 use super::{PyTreeRestore, PyTreeSave};
 use crate::Result;
-use crate::commit::{ItemReader, Process};
-use crate::items::{RestoreArgs, SaveArgs, Snapshot};
+use crate::commit::{ItemReader, Process, RestoreArgs, SaveArgs, Snapshot};
 use ramie_core::sharding::Sharding;
 use ramie_core::{Array, State, Tree};
 use serde_json::Value;

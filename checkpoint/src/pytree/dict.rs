@@ -1,14 +1,12 @@
 //! Untyped trees: nested dictionaries with everything that Orbax stores in a tree.
 
 use super::key::{KeyPart, KeyPath};
-use super::metadata::{FILE, ValueKind};
-use super::read::number;
+use super::metadata::ValueKind;
 use super::restore::everything;
 use super::source::Source;
 use super::walk::{Part, Value};
-use crate::commit::ItemReader;
-use crate::items::RestoreArgs;
-use crate::nodes::{HostLeaf, Leaf};
+use crate::commit::{ItemReader, RestoreArgs, TREE};
+use crate::nodes::{HostLeaf, Leaf, number};
 use crate::serialization::StateDict;
 use crate::{Error, Result};
 use ramie_core::Array;
@@ -49,7 +47,7 @@ impl RestoreArgs for DictRestore {
         let mut depths = source.tree.entries.iter().map(|e| e.path.parts().len());
         if depths.any(|depth| depth > DEEPEST) {
             let message = format!("parts are nested more than {DEEPEST} deep");
-            return Err(Error::format(&reader.path(FILE)?, message));
+            return Err(Error::format(&reader.path(TREE)?, message));
         }
         let state = everything(&source)?;
         let mut texts = source.strings()?;

@@ -7,9 +7,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
 
-/// Name of the file in a tree's directory.
-pub(crate) const FILE: &str = "_METADATA";
-
 /// Kind of a part of a saved tree.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -6,9 +6,7 @@ use super::layout::{Layout, bytes_of};
 use super::region::{copy, in_one_piece, overlap, shape, whole};
 use super::store::Store;
 use crate::commit::ItemReader;
-use crate::{Error, Result, cast};
-use num_complex::Complex;
-use ramie_core::dtypes::Scalar;
+use crate::{Error, Result, cast, nodes};
 use ramie_core::lock::lock;
 use ramie_core::sharding::{Sharding, make_array_from_parts};
 use ramie_core::typing::AlignedBytes;
@@ -147,7 +145,7 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
         Ok(bytes.unwrap_or_else(|| AlignedBytes::zeroed(0)))
     })?;
     if request.is_number {
-        let number = number(&array);
+        let number = nodes::number(&array);
         if !cast::takes(request.dtype, number) {
             return Err(Error::tree(
                 None,
@@ -164,20 +162,6 @@ fn make(request: &Request, mut parts: Vec<Part>) -> Result<Array> {
     } else {
         device_put(&array.astype(request.dtype), *sharding)
     })
-}
-
-/// Returns the value of an array without axes.
-pub(crate) fn number(array: &Array) -> Scalar {
-    match array.dtype() {
-        DType::Bool => Scalar::Bool(array.item()),
-        DType::U64 => Scalar::Uint(array.item()),
-        dtype if dtype.is_integer() => Scalar::Int(array.astype(DType::I64).item()),
-        dtype if dtype.is_complex() => {
-            let number: Complex<f64> = array.astype(DType::C128).item();
-            Scalar::Complex(number.re, number.im)
-        }
-        _ => Scalar::Float(array.astype(DType::F64).item()),
-    }
 }
 
 /// Checks that all chunks of these regions exist and are large enough, before memory is allocated

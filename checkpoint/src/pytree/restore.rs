@@ -8,11 +8,10 @@ use super::sharding::or_default;
 use super::source::Source;
 use super::transform::{From, Transform, below, join};
 use super::walk::{self, Value};
-use crate::commit::ItemReader;
-use crate::items::RestoreArgs;
+use crate::commit::{ItemReader, RestoreArgs};
 use crate::nodes::{HostLeaf, HostValues, Leaf, set_host_values};
 use crate::optimizer::OptimizerDifference;
-use crate::{Error, Result, cast};
+use crate::{Error, Result, cast, nodes};
 use ramie_core::sharding::Sharding;
 use ramie_core::tree::HostValue;
 use ramie_core::{Array, DType, State, Tree, device_put, tree};
@@ -417,7 +416,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
             match number {
                 None => arrays.push(array),
                 Some(dtype) => {
-                    let number = HostValue::Number(super::read::number(&array), *dtype);
+                    let number = HostValue::Number(nodes::number(&array), *dtype);
                     values.insert(leaf.at, number);
                 }
             }

@@ -7,8 +7,7 @@ use super::metadata::{self, Entry, ValueKind};
 use super::region::{self, chunk_shape, copy, overlap, whole};
 use super::walk::{self, Part};
 use super::{dict, sharding, strings};
-use crate::commit::{ItemWriter, Process};
-use crate::items::{SaveArgs, Snapshot};
+use crate::commit::{ItemWriter, Process, SaveArgs, Snapshot, TREE};
 use crate::nodes::Leaf;
 use crate::ocdbt;
 use crate::serialization::StateDict;
@@ -419,7 +418,7 @@ impl Snapshot for TreeSnapshot {
             let shardings = arrays.iter().map(|s| (s.name.as_str(), s.sharding));
             writer.write(sharding::FILE, &sharding::to_json(shardings))?;
         }
-        writer.write(metadata::FILE, &self.tree.to_json()?)
+        writer.write(TREE, &self.tree.to_json()?)
     }
 
     fn finalize(&mut self, writer: &ItemWriter) -> Result<()> {

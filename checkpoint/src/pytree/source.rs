@@ -6,7 +6,7 @@ use super::layout::{Layout, Zarr};
 use super::metadata::{self, Entry, ValueKind};
 use super::store::Store;
 use super::{sharding, strings};
-use crate::commit::ItemReader;
+use crate::commit::{ItemReader, TREE};
 use crate::{Error, Result};
 use ramie_core::files::explained;
 use ramie_core::{DType, devices};
@@ -29,16 +29,16 @@ pub(super) struct Source {
 
 impl Source {
     pub fn open(reader: &ItemReader) -> Result<Source> {
-        if !reader.contains(metadata::FILE) {
-            let path = reader.folder().join(metadata::FILE);
+        if !reader.contains(TREE) {
+            let path = reader.folder().join(TREE);
             return Err(Error::format(
                 &path,
                 "is missing, so the directory does not contain a tree of arrays\n  help: pass the \
                  directory of an item, such as `<step>/default` of a manager's checkpoint",
             ));
         }
-        let path = reader.path(metadata::FILE)?;
-        let tree = metadata::Tree::from_json(&path, &reader.read(metadata::FILE)?)?;
+        let path = reader.path(TREE)?;
+        let tree = metadata::Tree::from_json(&path, &reader.read(TREE)?)?;
         let mut places = HashMap::with_capacity(tree.entries.len());
         for (at, entry) in tree.entries.iter().enumerate() {
             let name = entry.path.to_string();
@@ -98,8 +98,7 @@ impl Source {
         if is_number && !layout.shape.is_empty() {
             return Err(format!(
                 "the array has the shape {:?}, but {} lists it as a number",
-                layout.shape,
-                metadata::FILE
+                layout.shape, TREE
             ));
         }
         Ok(layout)

@@ -2,8 +2,8 @@
 
 use super::StateDict;
 use super::array::Stored;
+use crate::nodes::number;
 use crate::nodes::{HostLeaf, HostValues, Node, number_of, set_host_values};
-use crate::pytree::number;
 use crate::{Error, Result, cast};
 use ramie_core::dtypes::Scalar;
 use ramie_core::tree::HostValue;

@@ -1,9 +1,15 @@
 //! Metrics of a step.
 
-use super::steps;
+use crate::commit::ItemReader;
+use crate::file::read_if_there;
+use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::fmt::Write;
+use std::io;
 use std::path::Path;
+
+/// Orbax's name of the metrics item and of the file in it.
+pub(crate) const METRICS: &str = "metrics";
 
 /// Metrics of a step: numbers by name, possibly in nested groups.
 ///
@@ -63,15 +69,39 @@ impl Metrics {
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or does not contain metrics.
-    pub fn of(folder: impl AsRef<Path>) -> crate::Result<Option<Metrics>> {
-        steps::read_metrics(folder.as_ref())
+    pub fn of(folder: impl AsRef<Path>) -> Result<Option<Metrics>> {
+        let file = folder.as_ref().join(METRICS).join(METRICS);
+        let bytes = read_if_there(&file)?;
+        bytes.map(|bytes| Metrics::parse(&file, &bytes)).transpose()
+    }
+
+    /// Reads the metrics of an item, or returns `None` if it is of another kind.
+    pub(crate) fn of_item(item: &ItemReader) -> Result<Option<Metrics>> {
+        if !item.contains(METRICS) {
+            return Ok(None);
+        }
+        Metrics::parse(&item.path(METRICS)?, &item.read(METRICS)?).map(Some)
+    }
+
+    /// Parses the bytes of a metrics file.
+    fn parse(file: &Path, bytes: &[u8]) -> Result<Metrics> {
+        let text = io::read_to_string(bytes).map_err(|e| Error::io(file, "be read", e))?;
+        Metrics::from_json(&text).map_err(|e| {
+            Error::format(
+                file,
+                format!(
+                    "does not contain metrics: {e}\n  help: the file is damaged; `delete` the \
+                     step, or restore a step by number"
+                ),
+            )
+        })
     }
 
     /// Parses metrics from JSON.
     ///
     /// # Errors
     /// Returns a message if the text is not a JSON object.
-    pub fn from_json(text: &str) -> Result<Metrics, String> {
+    pub fn from_json(text: &str) -> std::result::Result<Metrics, String> {
         match serde_json::from_str(&quoted(text)) {
             Ok(Value::Object(map)) => Ok(Metrics(map)),
             Ok(other) => Err(format!("expected a JSON object of metrics, got {other}")),
