@@ -44,7 +44,6 @@ pub trait Resumable: Iterator {
     ///
     /// `place` is a device or a sharding over a mesh. With a sharding, the rows of all processes
     /// form one global array for each array of the batch.
-    /// process has together are one global array for each array of the batch.
     ///
     /// ```no_run
     /// use ndarray::Array;

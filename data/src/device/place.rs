@@ -1,6 +1,6 @@
 //! Placement of batches on devices.
 
-use crate::loader::Rows;
+use crate::rows::Rows;
 use crate::{Error, Result};
 use ramie_core::sharding::{get_mesh, make_array_from_process_local_data};
 use ramie_core::{

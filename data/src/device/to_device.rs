@@ -3,7 +3,6 @@
 use super::Placement;
 use crate::Result;
 use crate::collate::{Padded, Ragged};
-use crate::loader::Masked;
 use ndarray::Dimension;
 use ramie_core::{Array, Element, Tree};
 use std::collections::BTreeMap;
@@ -82,17 +81,6 @@ tuples! {
     A 0, B 1, C 2, D 3;
     A 0, B 1, C 2, D 3, E 4;
     A 0, B 1, C 2, D 3, E 4, F 5;
-}
-
-/// Transfers the batch and the mask.
-impl<B: ToDevice> ToDevice for Masked<B> {
-    type Device = (B::Device, Array);
-    fn to_device(self, place: &Placement) -> Result<Self::Device> {
-        (self.batch, self.mask).to_device(place)
-    }
-    fn counted((_, mask): &Self::Device) -> Option<Array> {
-        Some(mask.count_nonzero())
-    }
 }
 
 /// Transfers the values and the lengths.

@@ -1,6 +1,6 @@
 //! Batches made at once, or from elements that threads read.
 
-use super::iter::Task;
+use super::tasks::Task;
 use crate::panic::caught;
 use crate::pool::Pool;
 use crate::{Error, Result, Source};

@@ -1,10 +1,11 @@
 //! Batches of equal size with a mask.
 
 use super::fetch::{Done, Fetch};
-use super::iter::Task;
+use super::tasks::Task;
 use crate::pool::Pool;
-use crate::{Result, Sample};
+use crate::{Placement, Result, Sample, ToDevice};
 use ndarray::{Array1, Array2};
+use ramie_core::Array;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -25,6 +26,17 @@ impl<B: Sample> Sample for Masked<B> {
     }
     fn collate(items: Vec<Self>) -> Result<Self::Batch> {
         Sample::collate(items.into_iter().map(|m| (m.batch, m.mask)).collect())
+    }
+}
+
+/// Transfers the batch and the mask.
+impl<B: ToDevice> ToDevice for Masked<B> {
+    type Device = (B::Device, Array);
+    fn to_device(self, place: &Placement) -> Result<Self::Device> {
+        (self.batch, self.mask).to_device(place)
+    }
+    fn counted((_, mask): &Self::Device) -> Option<Array> {
+        Some(mask.count_nonzero())
     }
 }
 

@@ -6,9 +6,9 @@ mod fetch;
 mod iter;
 mod masked;
 mod performance;
-mod rows;
 mod sampler;
 mod state;
+mod tasks;
 
 pub use batch_sampler::{BatchSampler, BucketSampler};
 pub use distributed::DistributedSampler;
@@ -21,18 +21,19 @@ pub use sampler::{
 pub use state::LoaderState;
 
 use crate::pool::{Init, Pool};
+use crate::rows::Rows;
 use crate::source::{IntoSource, Source, get_all};
 use crate::{Error, LastBatch, Placement, ReadOptions, Result, Sample, Shard, ToDevice};
 use batch_sampler::Plan;
 use fetch::{Fetch, FromSource};
-use iter::{Ahead, Tasks};
+use iter::Ahead;
 use masked::WithMask;
 use ramie_core::NamedSharding;
 use ramie_core::lock::lock;
-pub(crate) use rows::Rows;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tasks::{ENDLESS, Tasks};
 
 /// An iterable over batches of a [`Source`], which worker threads make in the background
 /// (`torch.utils.data.DataLoader`).
@@ -86,9 +87,6 @@ pub struct DataLoader<B> {
     /// The workers, if they are kept for the next iteration.
     pool: Mutex<Option<Arc<Pool>>>,
 }
-
-/// The number of epochs of an endless iteration.
-const ENDLESS: usize = usize::MAX;
 
 /// The source of the order. A sampler's length is only known per epoch.
 #[derive(Clone)]

@@ -2,6 +2,7 @@
 
 use super::file::{Positioned, bad_file};
 use super::text::TOO_LONG;
+pub use crate::packed::Packed;
 use crate::source::{IntoSource, by_epoch, check, finite, fixed_order};
 use crate::{Error, Result, Source};
 use std::path::Path;
@@ -247,36 +248,6 @@ pub struct PackedSource<S> {
     rows: Vec<Vec<usize>>,
 }
 
-/// A row of concatenated sequences.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Packed {
-    /// The tokens, followed by zeros: `[length]`.
-    pub tokens: Vec<i32>,
-    /// The number of each token's sequence, counted from 1, and 0 for padding: `[length]`.
-    /// Attention must stay within a segment.
-    pub segment_ids: Vec<i32>,
-    /// The position of each token in its sequence: `[length]`.
-    pub positions: Vec<i32>,
-}
-
-impl Packed {
-    /// Appends a sequence.
-    pub(crate) fn push(&mut self, sequence: Vec<i32>) {
-        // Segment 0 is padding, so sequences count from 1.
-        let segment = self.segment_ids.last().map_or(1, |last| last + 1);
-        self.segment_ids.extend(sequence.iter().map(|_| segment));
-        self.positions.extend(0..sequence.len() as i32);
-        self.tokens.extend(sequence);
-    }
-
-    /// Pads the row with zeros.
-    pub(crate) fn fill(&mut self, length: usize) {
-        for list in [&mut self.tokens, &mut self.segment_ids, &mut self.positions] {
-            list.resize(length, 0);
-        }
-    }
-}
-
 /// Number of rows open at a time. A sequence goes to the first open row with room.
 const OPEN: usize = 64;
 
@@ -366,18 +337,5 @@ impl<S: Source<Item = Vec<i32>>> Source for PackedSource<S> {
         }
         packed.fill(self.length);
         Ok(packed)
-    }
-}
-
-/// Stacks rows: tokens, segments and positions, `[n, length]` each.
-impl crate::Sample for Packed {
-    type Batch = (
-        ndarray::Array2<i32>,
-        ndarray::Array2<i32>,
-        ndarray::Array2<i32>,
-    );
-    fn collate(items: Vec<Packed>) -> Result<Self::Batch> {
-        let parts = |p: Packed| (p.tokens, p.segment_ids, p.positions);
-        crate::Sample::collate(items.into_iter().map(parts).collect())
     }
 }

@@ -43,7 +43,7 @@ mod select;
 mod window;
 
 pub use batch::Batches;
-pub use bucket::{Bucketed, Buckets};
+pub use bucket::Bucketed;
 pub use cache::CachedStream;
 pub use interleave::{Interleave, interleave};
 pub use iter::IntoIter;
@@ -62,7 +62,8 @@ pub use select::{Filter, Flatten, ShardStream, Skip, Take};
 pub use window::WindowStream;
 
 use crate::{
-    Applied, Batch, DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard, Transform,
+    Applied, Batch, Buckets, DefaultSeed, Generator, LastBatch, Result, Sample, Seeded, Shard,
+    Transform,
 };
 
 /// A dataset with sequential access, such as files of lines, sockets and infinite generators.

@@ -1,7 +1,7 @@
 //! Packing of sequences into rows, in the order of the stream.
 
 use super::{Position, Stream};
-use crate::readers::tokens::Packed;
+use crate::packed::Packed;
 use crate::{Error, Result};
 use std::collections::VecDeque;
 
