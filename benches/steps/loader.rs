@@ -4,7 +4,7 @@
 use crate::measure::Plan;
 use crate::report::{Line, Times};
 use ndarray::{Array2, Array3, Array4, ArrayD, ArrayView1, ArrayViewD};
-use ramie::data::{DataLoader, IntoSource, Source};
+use ramie::data::{DataLoader, IntoSource, SourceExt};
 use std::hint::black_box;
 
 const BATCH: usize = 128;

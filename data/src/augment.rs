@@ -8,7 +8,7 @@ use ndarray::{Array3, ArrayView3, Axis};
 ///
 /// ```
 /// use ndarray::Array;
-/// use ramie_data::{Augment, IntoSource, Source};
+/// use ramie_data::{Augment, IntoSource, Source, SourceExt};
 /// let images = Array::<u8, _>::zeros((100, 32, 32, 3));
 /// let augment = Augment::new()
 ///     .random_crop(32, 32, 4)

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// number of compilations and wastes little computation.
 ///
 /// ```
-/// use ramie_data::{Buckets, Stream, collate, stream};
+/// use ramie_data::{Buckets, Stream, StreamExt, collate, stream};
 /// let texts = || ["a", "abc", "b", "abcdefg", "c"].map(|t| Ok(t.as_bytes().to_vec()));
 /// let buckets = Buckets::new([2, 8], 2);
 /// let mut batches = stream::from_fn(texts)

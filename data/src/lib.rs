@@ -7,9 +7,9 @@
 //! A [`Source`] is a dataset with random access. Arrays of the `ndarray` crate, vectors and
 //! ranges are sources ([`IntoSource`]), [`readers`] open files as sources, [`synthetic`] computes
 //! some, and any type becomes one by implementing two methods. Sources can be mapped, shuffled,
-//! split, concatenated, mixed and packed. A [`DataLoader`] makes batches of a source in worker
-//! threads. [`Resumable::prefetch_to_device`] copies them to a device, or to the devices of a
-//! mesh, while a step runs.
+//! split and concatenated ([`SourceExt`]), mixed and packed. A [`DataLoader`] makes batches of a
+//! source in worker threads. [`Resumable::prefetch_to_device`] copies them to a device, or to the
+//! devices of a mesh, while a step runs.
 //!
 //! ```no_run
 //! use ramie_core::{Array, jit};
@@ -64,6 +64,7 @@ pub mod mnist;
 mod packed;
 mod panic;
 mod permutation;
+mod pipeline;
 mod pool;
 mod progress;
 mod read_options;
@@ -93,12 +94,13 @@ pub use loader::{
     SubsetRandomSampler, WeightedRandomSampler,
 };
 pub use permutation::Permutation;
+pub use pipeline::{Applied, Seeded, SourceExt, StreamExt};
 pub use read_options::ReadOptions;
 pub use resumable::Resumable;
 pub use sample::Sample;
-pub use seed::{DefaultSeed, Seeded};
+pub use seed::DefaultSeed;
 pub use shard::{LastBatch, Shard};
 pub use source::{IntoSource, Source};
 pub use stacks::Stacks;
 pub use stream::Stream;
-pub use transform::{Applied, Context, Transform};
+pub use transform::{Context, Transform};

@@ -54,7 +54,7 @@ where
 /// stream, both a fresh one and one that has ended. Returns the number of elements.
 ///
 /// ```
-/// use ramie_data::{IntoSource, Source, Stream, testing};
+/// use ramie_data::{IntoSource, SourceExt, StreamExt, testing};
 /// let build = || (0..9).into_source().stream().window(3, 2).window_shuffle(2, 0);
 /// assert_eq!(testing::assert_equal_stream_after_checkpoint(build), 4);
 /// ```

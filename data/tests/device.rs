@@ -4,8 +4,8 @@ use ndarray::{Array, array};
 use ramie_core::sharding::with_mesh;
 use ramie_core::{DType, NamedSharding, P, devices, jit, make_mesh};
 use ramie_data::{
-    DataLoader, HostArray, IntoSource, Placement, Result, Resumable, Source, Stream, ToDevice,
-    collate,
+    DataLoader, HostArray, IntoSource, Placement, Result, Resumable, SourceExt, Stream, StreamExt,
+    ToDevice, collate,
 };
 use ramie_testing::cpu_devices;
 use std::collections::BTreeMap;

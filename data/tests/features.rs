@@ -33,7 +33,7 @@ fn image_folder() -> tempfile::TempDir {
 #[test]
 fn folders_of_images() {
     use ramie_data::readers::images::{ImageFolder, decode};
-    use ramie_data::{Augment, DataLoader, Source};
+    use ramie_data::{Augment, DataLoader, Source, SourceExt};
 
     let folder = image_folder();
     let images = ImageFolder::open(folder.path()).unwrap();
@@ -101,7 +101,7 @@ fn folders_of_images() {
 #[test]
 fn loaders_of_images_resume() {
     use ramie_data::readers::images::ImageFolder;
-    use ramie_data::{Augment, DataLoader, Result, Source, testing};
+    use ramie_data::{Augment, DataLoader, Result, SourceExt, testing};
 
     let folder = image_folder();
     let loader = |workers| {
@@ -271,7 +271,7 @@ mod tokenizing {
     use arrow_array::{ArrayRef, Int32Array, RecordBatch, StringArray};
     use ndarray::{Array1, Array2, array};
     use ramie_data::readers::{jsonl::JsonLines, parquet, tokenizers::Tokenizer};
-    use ramie_data::{DataLoader, IntoSource, Masked, Result, Source, collate, testing};
+    use ramie_data::{DataLoader, IntoSource, Masked, Result, Source, SourceExt, collate, testing};
     use std::path::Path;
     use std::sync::Arc;
     use std::thread;

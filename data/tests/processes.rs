@@ -10,7 +10,7 @@ use ndarray::{Array1, Array2};
 use ramie_core::distributed;
 use ramie_data::{
     BucketSampler, Buckets, DataLoader, IntoSource, LoaderState, Placement, Resumable, Shard,
-    Source, WeightedRandomSampler,
+    SourceExt, WeightedRandomSampler,
 };
 use ramie_testing::processes::{Program, joining, number, say, variable};
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,8 @@ use ndarray::{Array1, Array2, Array3, array};
 use proptest::prelude::*;
 use ramie_core::{Array, NamedSharding, P, make_mesh};
 use ramie_data::{
-    DataLoader, Error, HostArray, IntoSource, Placement, Result, Resumable, Sample, Source, Stream,
-    collate, stream,
+    DataLoader, Error, HostArray, IntoSource, Placement, Result, Resumable, Sample, SourceExt,
+    StreamExt, collate, stream,
 };
 use ramie_testing::cpu_devices;
 use std::collections::BTreeMap;

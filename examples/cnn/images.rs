@@ -3,7 +3,7 @@
 use crate::common::Result;
 use ndarray::{Array1, Array3, Array4, Axis};
 use ramie::data::readers::idx::Mnist;
-use ramie::data::{Augment, DataLoader, IntoSource, Source, digits, mnist};
+use ramie::data::{Augment, DataLoader, IntoSource, SourceExt, digits, mnist};
 
 /// Images with their labels.
 pub struct Images {

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2};
 use ramie::data::readers::text;
 use ramie::data::readers::tokenizers::Tokenizer;
-use ramie::data::{DataLoader, Error, IntoSource, Result, Source, collate};
+use ramie::data::{DataLoader, Error, IntoSource, Result, SourceExt, collate};
 use std::collections::HashSet;
 use std::path::Path;
 

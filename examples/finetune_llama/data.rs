@@ -5,7 +5,7 @@ use crate::common::Result;
 use ndarray::Array2;
 use ramie::data::readers::bpe::ByteLevelBpe;
 use ramie::data::readers::tokens::pack;
-use ramie::data::{DataLoader, IntoSource, Source};
+use ramie::data::{DataLoader, IntoSource, Source, SourceExt};
 
 /// Rows that are not trained on.
 const HELD_OUT: usize = 32;

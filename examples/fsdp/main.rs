@@ -12,7 +12,7 @@ mod model;
 use clap::Parser;
 use common::{Result, Run, RunOptions};
 use model::{Sizes, sequence, sequences, shardings, train_step};
-use ramie::data::{DataLoader, IntoSource, Source};
+use ramie::data::{DataLoader, IntoSource, SourceExt};
 use ramie::options::{JitOptions, RuntimeOptions};
 use ramie::sharding::{LogicalAxisRules, set_logical_axis_rules};
 use ramie::train::{Context, Error, Trainer};

@@ -16,7 +16,7 @@ use common::{Result, Run, RunOptions};
 use model::{Decoder, Sizes, optimizer};
 use ramie::Array;
 use ramie::data::readers::text::Characters;
-use ramie::data::{DataLoader, Source};
+use ramie::data::{DataLoader, Source, SourceExt};
 use ramie::nn::Rngs;
 use ramie::train::{Trainer, Training};
 use std::path::PathBuf;

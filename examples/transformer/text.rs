@@ -3,7 +3,7 @@
 use crate::common::{Result, project_text};
 use crate::model::Decoder;
 use ramie::data::readers::text::{self, Characters};
-use ramie::data::{DataLoader, IntoSource, Placement, Resumable, Source};
+use ramie::data::{DataLoader, IntoSource, Placement, Resumable, Source, SourceExt};
 use ramie::models::{Generator, Sampling};
 use ramie::{Array, jit, random, tree};
 use std::path::Path;

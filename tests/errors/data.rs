@@ -2,7 +2,8 @@
 
 use crate::document::{Case, case};
 use ramie::data::{
-    Context, DataLoader, Generator, IntoSource, Result, Source, SubsetRandomSampler, Transform,
+    Context, DataLoader, Generator, IntoSource, Result, Source, SourceExt, SubsetRandomSampler,
+    Transform,
 };
 
 pub fn cases() -> Vec<Case> {

@@ -21,7 +21,7 @@ const EXPECTED: &str = "pass a directory that has one directory of .png or .jpg 
 /// width, 3]`, and the class number. The formats are PNG and JPEG.
 ///
 /// ```no_run
-/// use ramie_data::{Augment, DataLoader, Source, readers::images::ImageFolder};
+/// use ramie_data::{Augment, DataLoader, SourceExt, readers::images::ImageFolder};
 /// let folder = ImageFolder::open("flowers/train")?;
 /// println!("{:?}", folder.classes());
 /// let augment = Augment::new().resize(256, 256).random_crop(224, 224, 0).random_flip(0.5);

@@ -4,7 +4,7 @@
 //! strings; [`Example::parse`] reads it.
 //!
 //! ```no_run
-//! use ramie_data::{Source, readers::tfrecord::{Example, TfRecords}};
+//! use ramie_data::{Source, SourceExt, readers::tfrecord::{Example, TfRecords}};
 //! let records = TfRecords::open("train.tfrecord")?;
 //! let examples = records.try_map(|record| Example::parse(&record));
 //! let first = examples.get(0)?;

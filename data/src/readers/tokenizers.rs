@@ -11,7 +11,7 @@ use std::path::Path;
 /// their lengths and mask.
 ///
 /// ```no_run
-/// use ramie_data::{Source, readers::{text::Lines, tokenizers::Tokenizer}};
+/// use ramie_data::{SourceExt, readers::{text::Lines, tokenizers::Tokenizer}};
 /// let tokenizer = Tokenizer::load("tokenizer.json")?;
 /// let tokens = Lines::open("train.txt")?.try_map(move |line| tokenizer.encode(&line));
 /// # Ok::<(), ramie_data::Error>(())

@@ -3,7 +3,7 @@
 use super::{Source, by_epoch, check, derived};
 use crate::{LastBatch, Result};
 
-/// Batches of consecutive elements; see [`Source::batch`].
+/// Batches of consecutive elements; see [`SourceExt::batch`](crate::SourceExt::batch).
 #[derive(Clone, Debug)]
 pub struct Batched<S, F> {
     source: S,
@@ -15,7 +15,7 @@ pub struct Batched<S, F> {
 
 impl<S: Source, F> Batched<S, F> {
     #[track_caller]
-    pub(super) fn new(source: S, size: usize, last: LastBatch, make: F) -> Self {
+    pub(crate) fn new(source: S, size: usize, last: LastBatch, make: F) -> Self {
         assert!(size > 0, "batch: the size is 0\n  help: pass at least 1");
         Batched {
             source,

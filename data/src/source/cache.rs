@@ -13,7 +13,7 @@ pub struct Cached<S: Source> {
 
 impl<S: Source> Cached<S> {
     #[track_caller]
-    pub(super) fn new(source: S) -> Self {
+    pub(crate) fn new(source: S) -> Self {
         fixed_order("cache", &source);
         let kept = (0..finite("cache", &source))
             .map(|_| OnceLock::new())

@@ -12,7 +12,7 @@ pub struct Concat<A, B> {
 }
 
 impl<A: Source, B: Source<Item = A::Item>> Concat<A, B> {
-    pub(super) fn new(first: A, second: B) -> Self {
+    pub(crate) fn new(first: A, second: B) -> Self {
         Concat { first, second }
     }
 }
@@ -44,7 +44,7 @@ pub struct Zip<A, B>(A, B);
 
 impl<A: Source, B: Source> Zip<A, B> {
     #[track_caller]
-    pub(super) fn new(a: A, b: B) -> Self {
+    pub(crate) fn new(a: A, b: B) -> Self {
         check_lengths("zip", &[a.len(), b.len()]);
         Zip(a, b)
     }

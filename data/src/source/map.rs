@@ -11,7 +11,7 @@ pub struct Map<S, F> {
 }
 
 impl<S, F> Map<S, F> {
-    pub(super) fn new(source: S, f: F) -> Self {
+    pub(crate) fn new(source: S, f: F) -> Self {
         Map { source, f }
     }
 }
@@ -35,7 +35,7 @@ pub struct MapWithIndex<S, F> {
 }
 
 impl<S, F> MapWithIndex<S, F> {
-    pub(super) fn new(source: S, f: F) -> Self {
+    pub(crate) fn new(source: S, f: F) -> Self {
         MapWithIndex { source, f }
     }
 }
@@ -60,7 +60,7 @@ pub struct MapRandom<S, F> {
 }
 
 impl<S, F> MapRandom<S, F> {
-    pub(super) fn new(source: S, seed: u64, f: F) -> Self {
+    pub(crate) fn new(source: S, seed: u64, f: F) -> Self {
         MapRandom {
             source,
             generator: Generator::new(seed),

@@ -16,10 +16,10 @@ pub struct Mix<T> {
 
 /// Mixes the elements of several sources in proportion to weights, evenly interleaved, until one
 /// of the sources is exhausted (`grain.MapDataset.mix`). To make a source last longer,
-/// [repeat](Source::repeat) it first.
+/// [repeat](crate::SourceExt::repeat) it first.
 ///
 /// ```
-/// use ramie_data::{IntoSource, Source, source::mix};
+/// use ramie_data::{IntoSource, Source, SourceExt, source::mix};
 /// let of = |c: char, n| vec![c; n].into_source();
 /// let mixed = mix([(of('a', 30), 3.0), (of('b', 90), 1.0)]);
 /// let text = mixed.slice(..8).iter().collect::<Result<String, _>>()?;

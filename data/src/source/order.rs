@@ -20,7 +20,7 @@ pub struct Shuffle<S> {
 
 impl<S: Source> Shuffle<S> {
     #[track_caller]
-    pub(super) fn new(source: S, seed: u64) -> Self {
+    pub(crate) fn new(source: S, seed: u64) -> Self {
         finite("shuffle", &source);
         Shuffle {
             source,
@@ -84,7 +84,7 @@ pub struct Repeat<S> {
 
 impl<S: Source> Repeat<S> {
     #[track_caller]
-    pub(super) fn new(source: S, epochs: Option<usize>) -> Self {
+    pub(crate) fn new(source: S, epochs: Option<usize>) -> Self {
         assert!(
             !source.is_endless(),
             "repeat: the source is already endless\n  help: remove this `repeat`"
@@ -114,7 +114,7 @@ impl<S: Source> Repeat<S> {
     /// the same (`reseed_each_epoch=False`).
     ///
     /// ```
-    /// use ramie_data::{IntoSource, Source};
+    /// use ramie_data::{IntoSource, Source, SourceExt};
     /// let twice = (0..5).into_source().shuffle(1).repeat(2).same_each_time();
     /// assert_eq!(twice.get(1)?, twice.get(6)?);
     /// # Ok::<(), ramie_data::Error>(())

@@ -43,7 +43,7 @@ impl Indices {
 
 impl<S: Source> Subset<S> {
     #[track_caller]
-    pub(super) fn new(source: S, indices: Vec<usize>) -> Self {
+    pub(crate) fn new(source: S, indices: Vec<usize>) -> Self {
         fixed_order("subset", &source);
         let len = source.len();
         if let Some(place) = indices.iter().position(|&i| i >= len) {
@@ -58,7 +58,7 @@ impl<S: Source> Subset<S> {
     }
 
     #[track_caller]
-    pub(super) fn matching(source: S, predicate: impl Fn(&S::Item) -> bool) -> Result<Self> {
+    pub(crate) fn matching(source: S, predicate: impl Fn(&S::Item) -> bool) -> Result<Self> {
         fixed_order("subset_where", &source);
         let mut indices = Vec::new();
         for index in 0..finite("subset_where", &source) {
@@ -72,7 +72,7 @@ impl<S: Source> Subset<S> {
     }
 
     #[track_caller]
-    pub(super) fn range(source: S, range: impl RangeBounds<usize>) -> Self {
+    pub(crate) fn range(source: S, range: impl RangeBounds<usize>) -> Self {
         let len = source.len();
         let start = match range.start_bound() {
             Bound::Included(&n) => n,
@@ -100,7 +100,7 @@ impl<S: Source> Subset<S> {
         Subset { source, indices }
     }
 
-    pub(super) fn shard(source: S, shard: Shard) -> Self {
+    pub(crate) fn shard(source: S, shard: Shard) -> Self {
         let (index, count) = (shard.index(), shard.count());
         let indices = Indices::Steps {
             start: index,
@@ -111,7 +111,7 @@ impl<S: Source> Subset<S> {
     }
 
     #[track_caller]
-    pub(super) fn random_split<const N: usize>(
+    pub(crate) fn random_split<const N: usize>(
         source: S,
         lengths: [usize; N],
         seed: u64,
@@ -141,7 +141,7 @@ impl<S: Source> Subset<S> {
 
 /// Returns the lengths of parts with these fractions of `len`.
 #[track_caller]
-pub(super) fn lengths_of<const N: usize>(len: usize, fractions: [f64; N]) -> [usize; N] {
+pub(crate) fn lengths_of<const N: usize>(len: usize, fractions: [f64; N]) -> [usize; N] {
     let sum: f64 = fractions.iter().sum();
     assert!(
         (sum - 1.0).abs() < 1e-6 && fractions.iter().all(|f| *f >= 0.0),

@@ -3,7 +3,7 @@
 use super::{Source, by_epoch, check, derived, get_all};
 use crate::Result;
 
-/// Windows of consecutive elements; see [`Source::window`].
+/// Windows of consecutive elements; see [`SourceExt::window`](crate::SourceExt::window).
 #[derive(Clone, Debug)]
 pub struct Windows<S> {
     source: S,
@@ -13,7 +13,7 @@ pub struct Windows<S> {
 
 impl<S: Source> Windows<S> {
     #[track_caller]
-    pub(super) fn new(source: S, size: usize, stride: usize) -> Self {
+    pub(crate) fn new(source: S, size: usize, stride: usize) -> Self {
         assert!(
             size > 0 && stride > 0,
             "window: the size is {size} and the stride {stride}\n  help: pass at least 1 for both"

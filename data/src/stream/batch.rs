@@ -3,7 +3,7 @@
 use super::Stream;
 use crate::{LastBatch, Result};
 
-/// Batches of consecutive elements; see [`Stream::batch`].
+/// Batches of consecutive elements; see [`StreamExt::batch`](crate::StreamExt::batch).
 #[derive(Clone, Debug)]
 pub struct Batches<S: Stream, F> {
     stream: S,
@@ -14,7 +14,7 @@ pub struct Batches<S: Stream, F> {
 
 impl<S: Stream, F> Batches<S, F> {
     #[track_caller]
-    pub(super) fn new(stream: S, size: usize, last: LastBatch, collate: F) -> Self {
+    pub(crate) fn new(stream: S, size: usize, last: LastBatch, collate: F) -> Self {
         assert!(size > 0, "batch: the size is 0\n  help: pass at least 1");
         Batches {
             stream,

@@ -3,9 +3,10 @@
 use super::{Position, Stream};
 use crate::{Buckets, Error, Result};
 
-/// Batches of elements of similar length; see [`Stream::bucket`]. A batch is returned as soon as
-/// its bucket is full; at the end, the incomplete batches are returned, those of the shortest
-/// bucket first. The position includes where each buffered element was read.
+/// Batches of elements of similar length; see [`StreamExt::bucket`](crate::StreamExt::bucket). A
+/// batch is returned as soon as its bucket is full; at the end, the incomplete batches are
+/// returned, those of the shortest bucket first. The position includes where each buffered element
+/// was read.
 #[derive(Clone, Debug)]
 pub struct Bucketed<S: Stream, L> {
     stream: S,
@@ -16,7 +17,7 @@ pub struct Bucketed<S: Stream, L> {
 }
 
 impl<S: Stream, L> Bucketed<S, L> {
-    pub(super) fn new(stream: S, buckets: Buckets, length: L) -> Self {
+    pub(crate) fn new(stream: S, buckets: Buckets, length: L) -> Self {
         let held = buckets.lengths().iter().map(|_| Vec::new()).collect();
         Bucketed {
             stream,

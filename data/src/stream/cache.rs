@@ -15,7 +15,7 @@ pub struct CachedStream<S: Stream> {
 }
 
 impl<S: Stream> CachedStream<S> {
-    pub(super) fn new(stream: S) -> Self {
+    pub(crate) fn new(stream: S) -> Self {
         CachedStream {
             stream,
             kept: Vec::new(),

@@ -18,12 +18,12 @@ pub struct Interleave<S> {
 }
 
 /// Interleaves the elements of several streams, `open` streams at a time. When a stream ends, the
-/// next unread stream replaces it. With [`prefetch`](Stream::prefetch), each open stream is
-/// read in a separate thread (Grain's `InterleaveIterDataset`; PyTorch's workers of an
+/// next unread stream replaces it. With [`prefetch`](crate::StreamExt::prefetch), each open stream
+/// is read in a separate thread (Grain's `InterleaveIterDataset`; PyTorch's workers of an
 /// `IterableDataset`).
 ///
 /// ```
-/// use ramie_data::{Stream, stream};
+/// use ramie_data::{Stream, StreamExt, stream};
 /// let file = |name: &'static str| stream::from_fn(move || name.chars().map(Ok)).prefetch(4);
 /// let mut all = stream::interleave(["abc", "1", "xy"].map(file), 2);
 /// assert_eq!(all.iter().collect::<Result<String, _>>()?, "a1bxcy");

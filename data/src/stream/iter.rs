@@ -6,7 +6,8 @@ use super::{
     Rebatch, RepeatStream, ShardStream, Skip, SourceStream, Stream, Take, WindowShuffle,
     WindowStream, ZipStream,
 };
-use crate::{Applied, Result, Resumable, Seeded, Source};
+use crate::source::Source;
+use crate::{Result, Resumable};
 
 /// An iterator over the elements of a stream; its [`state`](Resumable::state) is the stream's
 /// position.
@@ -27,7 +28,7 @@ macro_rules! iterable {
         where
             Self: Stream,
         {
-            type Item = Result<<Self as Stream>::Item>;
+            type Item = $crate::Result<<Self as Stream>::Item>;
             type IntoIter = IntoIter<Self>;
             fn into_iter(self) -> IntoIter<Self> {
                 IntoIter::new(self)
@@ -35,8 +36,9 @@ macro_rules! iterable {
         }
     )* };
 }
+pub(crate) use iterable;
+
 iterable! {
-    Applied<S, X>;
     Batches<S: Stream, F>;
     Bucketed<S: Stream, L>;
     CachedStream<S: Stream>;
@@ -55,7 +57,6 @@ iterable! {
     ReadStream<S: Source>;
     Rebatch<S: Stream>;
     RepeatStream<S>;
-    Seeded<S>;
     ShardStream<S>;
     Skip<S>;
     SourceStream<S>;

@@ -12,7 +12,7 @@ pub struct Chain<A, B> {
 }
 
 impl<A, B> Chain<A, B> {
-    pub(super) fn new(first: A, second: B) -> Self {
+    pub(crate) fn new(first: A, second: B) -> Self {
         Chain {
             first,
             second,
@@ -53,7 +53,7 @@ impl<A: Stream, B: Stream<Item = A::Item>> Stream for Chain<A, B> {
 pub struct ZipStream<A, B>(A, B);
 
 impl<A, B> ZipStream<A, B> {
-    pub(super) fn new(a: A, b: B) -> Self {
+    pub(crate) fn new(a: A, b: B) -> Self {
         ZipStream(a, b)
     }
 }

@@ -11,7 +11,7 @@ pub struct MapStream<S, F> {
 }
 
 impl<S, F> MapStream<S, F> {
-    pub(super) fn new(stream: S, f: F) -> Self {
+    pub(crate) fn new(stream: S, f: F) -> Self {
         MapStream { stream, f }
     }
 }
@@ -34,7 +34,7 @@ pub struct MapNumbered<S, F> {
 }
 
 impl<S, F> MapNumbered<S, F> {
-    pub(super) fn new(stream: S, f: F) -> Self {
+    pub(crate) fn new(stream: S, f: F) -> Self {
         MapNumbered {
             stream,
             f,
@@ -63,7 +63,7 @@ impl<S: Stream, U: Send, F: FnMut(u64, S::Item) -> U + Send> Stream for MapNumbe
 }
 
 /// The elements of the iterators that a function returns for each element; see
-/// [`Stream::flat_map`].
+/// [`StreamExt::flat_map`](crate::StreamExt::flat_map).
 pub struct FlatMap<S, I: IntoIterator, F> {
     stream: S,
     f: F,
@@ -73,7 +73,7 @@ pub struct FlatMap<S, I: IntoIterator, F> {
 }
 
 impl<S, I: IntoIterator, F> FlatMap<S, I, F> {
-    pub(super) fn new(stream: S, f: F) -> Self {
+    pub(crate) fn new(stream: S, f: F) -> Self {
         FlatMap {
             stream,
             f,

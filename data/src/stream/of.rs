@@ -20,7 +20,7 @@ impl<S: Source> SourceStream<S> {
     /// element is read is returned as its error. Positions are those of the stream without threads.
     ///
     /// ```
-    /// use ramie_data::{IntoSource, ReadOptions, Source, Stream};
+    /// use ramie_data::{IntoSource, ReadOptions, SourceExt, Stream};
     /// let source = (0..10).into_source().seed(0).shuffle(None).repeat(None);
     /// let options = ReadOptions { num_threads: 2, ..ReadOptions::default() };
     /// let mut batches = source.batch(4).stream().read_options(options);

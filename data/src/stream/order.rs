@@ -4,7 +4,8 @@ use super::{Position, Stream};
 use crate::{Permutation, Result};
 use std::collections::VecDeque;
 
-/// A stream shuffled within windows of consecutive elements; see [`Stream::window_shuffle`].
+/// A stream shuffled within windows of consecutive elements; see
+/// [`StreamExt::window_shuffle`](crate::StreamExt::window_shuffle).
 #[derive(Clone, Debug)]
 pub struct WindowShuffle<S: Stream> {
     stream: S,
@@ -20,7 +21,7 @@ pub struct WindowShuffle<S: Stream> {
 
 impl<S: Stream> WindowShuffle<S> {
     #[track_caller]
-    pub(super) fn new(stream: S, size: usize, seed: u64) -> Self {
+    pub(crate) fn new(stream: S, size: usize, seed: u64) -> Self {
         assert!(
             size > 0,
             "window_shuffle: the size is 0\n  help: pass at least 1"
@@ -89,7 +90,7 @@ impl<S: Stream> Stream for WindowShuffle<S> {
     seed_of_input!(stream);
 }
 
-/// A stream that is repeated; see [`Stream::repeat`].
+/// A stream that is repeated; see [`StreamExt::repeat`](crate::StreamExt::repeat).
 #[derive(Clone, Debug)]
 pub struct RepeatStream<S> {
     stream: S,
@@ -102,7 +103,7 @@ pub struct RepeatStream<S> {
 }
 
 impl<S: Stream> RepeatStream<S> {
-    pub(super) fn new(stream: S, repetitions: Option<usize>) -> Self {
+    pub(crate) fn new(stream: S, repetitions: Option<usize>) -> Self {
         let start = stream.position();
         RepeatStream {
             stream,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 type Function<T, U> = Arc<dyn Fn(T) -> Result<U> + Send + Sync>;
 
 /// A stream with a function applied to every element in worker threads; see
-/// [`Stream::map_parallel`].
+/// [`StreamExt::map_parallel`](crate::StreamExt::map_parallel).
 pub struct ParallelMap<S: Stream, U> {
     stream: S,
     f: Function<S::Item, U>,
@@ -24,7 +24,7 @@ pub struct ParallelMap<S: Stream, U> {
 
 impl<S: Stream, U> ParallelMap<S, U> {
     #[track_caller]
-    pub(super) fn new(
+    pub(crate) fn new(
         stream: S,
         workers: usize,
         f: impl Fn(S::Item) -> Result<U> + Send + Sync + 'static,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// every checkpoint, and serializable.
 ///
 /// ```
-/// use ramie_data::{IntoSource, Source, Stream, stream::Position};
+/// use ramie_data::{IntoSource, SourceExt, Stream, stream::Position};
 /// let mut stream = (0..10).into_source().stream();
 /// stream.next();
 /// let saved = serde_json::to_string(&stream.position())?;

@@ -6,7 +6,8 @@ use crate::{DefaultSeed, Error, Result};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// A stream that reads ahead in a background thread; see [`Stream::prefetch`].
+/// A stream that reads ahead in a background thread; see
+/// [`StreamExt::prefetch`](crate::StreamExt::prefetch).
 ///
 /// The thread starts when the first element is requested. It ends with the stream, or when this
 /// stage is dropped. A panic of the stream is returned as an error and ends the stream.
@@ -31,7 +32,7 @@ enum State<S: Stream> {
 
 impl<S: Stream + 'static> Prefetch<S> {
     #[track_caller]
-    pub(super) fn new(stream: S, count: usize) -> Self {
+    pub(crate) fn new(stream: S, count: usize) -> Self {
         assert!(
             count > 0,
             "prefetch: the count is 0\n  help: pass at least 1, or remove the stage"

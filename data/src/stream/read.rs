@@ -22,7 +22,7 @@ pub struct ReadStream<S: Source> {
 }
 
 impl<S: Source + 'static> ReadStream<S> {
-    pub(super) fn new(source: S, next: usize, options: ReadOptions) -> Self {
+    pub(crate) fn new(source: S, next: usize, options: ReadOptions) -> Self {
         ReadStream {
             source: Arc::new(source),
             options,

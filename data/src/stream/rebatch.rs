@@ -3,7 +3,8 @@
 use super::{Position, Stream};
 use crate::{Batch, Error, LastBatch, Result};
 
-/// Batches of equal size, made from batches of any size; see [`Stream::rebatch`].
+/// Batches of equal size, made from batches of any size; see
+/// [`StreamExt::rebatch`](crate::StreamExt::rebatch).
 #[derive(Clone, Debug)]
 pub struct Rebatch<S: Stream> {
     stream: S,
@@ -16,7 +17,7 @@ pub struct Rebatch<S: Stream> {
 
 impl<S: Stream> Rebatch<S> {
     #[track_caller]
-    pub(super) fn new(operation: &str, stream: S, size: usize, last: LastBatch) -> Self {
+    pub(crate) fn new(operation: &str, stream: S, size: usize, last: LastBatch) -> Self {
         assert!(
             size > 0,
             "{operation}: the number of rows is 0\n  help: pass at least 1"

@@ -3,7 +3,8 @@
 use super::{Position, Stream};
 use crate::{DefaultSeed, Result, Shard};
 
-/// The elements for which a predicate returns `true`; see [`Stream::filter`].
+/// The elements for which a predicate returns `true`; see
+/// [`StreamExt::filter`](crate::StreamExt::filter).
 #[derive(Clone, Debug)]
 pub struct Filter<S, F> {
     stream: S,
@@ -11,7 +12,7 @@ pub struct Filter<S, F> {
 }
 
 impl<S, F> Filter<S, F> {
-    pub(super) fn new(stream: S, predicate: F) -> Self {
+    pub(crate) fn new(stream: S, predicate: F) -> Self {
         Filter { stream, predicate }
     }
 }
@@ -29,12 +30,13 @@ impl<S: Stream, F: FnMut(&S::Item) -> bool + Send> Stream for Filter<S, F> {
     of_input!(stream);
 }
 
-/// The elements of a stream of options that are not `None`; see [`Stream::flatten`].
+/// The elements of a stream of options that are not `None`; see
+/// [`StreamExt::flatten`](crate::StreamExt::flatten).
 #[derive(Clone, Debug)]
 pub struct Flatten<S>(S);
 
 impl<S> Flatten<S> {
-    pub(super) fn new(stream: S) -> Self {
+    pub(crate) fn new(stream: S) -> Self {
         Flatten(stream)
     }
 }
@@ -60,7 +62,7 @@ impl<T: Send, S: Stream<Item = Option<T>>> Stream for Flatten<S> {
     }
 }
 
-/// The first elements of a stream; see [`Stream::take`].
+/// The first elements of a stream; see [`StreamExt::take`](crate::StreamExt::take).
 #[derive(Clone, Debug)]
 pub struct Take<S> {
     stream: S,
@@ -69,7 +71,7 @@ pub struct Take<S> {
 }
 
 impl<S> Take<S> {
-    pub(super) fn new(stream: S, count: usize) -> Self {
+    pub(crate) fn new(stream: S, count: usize) -> Self {
         Take {
             stream,
             count: count as u64,
@@ -100,7 +102,7 @@ impl<S: Stream> Stream for Take<S> {
     seed_of_input!(stream);
 }
 
-/// A stream without its first elements; see [`Stream::skip`].
+/// A stream without its first elements; see [`StreamExt::skip`](crate::StreamExt::skip).
 #[derive(Clone, Debug)]
 pub struct Skip<S> {
     stream: S,
@@ -109,7 +111,7 @@ pub struct Skip<S> {
 }
 
 impl<S> Skip<S> {
-    pub(super) fn new(stream: S, count: usize) -> Self {
+    pub(crate) fn new(stream: S, count: usize) -> Self {
         Skip {
             stream,
             count: count as u64,
@@ -141,7 +143,7 @@ impl<S: Stream> Stream for Skip<S> {
     seed_of_input!(stream);
 }
 
-/// Every `count`-th element of a stream; see [`Stream::shard`].
+/// Every `count`-th element of a stream; see [`StreamExt::shard`](crate::StreamExt::shard).
 #[derive(Clone, Debug)]
 pub struct ShardStream<S> {
     stream: S,
@@ -151,7 +153,7 @@ pub struct ShardStream<S> {
 }
 
 impl<S> ShardStream<S> {
-    pub(super) fn new(stream: S, shard: Shard) -> Self {
+    pub(crate) fn new(stream: S, shard: Shard) -> Self {
         ShardStream {
             stream,
             shard,

@@ -4,7 +4,7 @@ use super::{Position, Stream};
 use crate::{Error, Result};
 use std::collections::VecDeque;
 
-/// Windows of consecutive elements; see [`Stream::window`].
+/// Windows of consecutive elements; see [`StreamExt::window`](crate::StreamExt::window).
 #[derive(Clone, Debug)]
 pub struct WindowStream<S: Stream> {
     stream: S,
@@ -21,7 +21,7 @@ pub struct WindowStream<S: Stream> {
 
 impl<S: Stream> WindowStream<S> {
     #[track_caller]
-    pub(super) fn new(stream: S, size: usize, stride: usize) -> Self {
+    pub(crate) fn new(stream: S, size: usize, stride: usize) -> Self {
         assert!(
             size > 0 && stride > 0,
             "window: the size is {size} and the stride {stride}\n  help: pass at least 1 for both"

@@ -3,7 +3,9 @@
 use ndarray::array;
 use proptest::prelude::*;
 use ramie_data::source::mix;
-use ramie_data::{DataLoader, IntoSource, LoaderState, Result, Shard, Source, testing};
+use ramie_data::{
+    DataLoader, IntoSource, LoaderState, Result, Shard, Source, SourceExt, StreamExt, testing,
+};
 use ramie_testing::panic_message;
 
 fn first<S: Source>(source: &S, count: usize) -> Vec<S::Item> {
@@ -144,7 +146,6 @@ proptest! {
 
 #[test]
 fn streams_of_endless_sources_resume_at_every_element() {
-    use ramie_data::Stream;
     let build = || {
         let source = (0..5).into_source().shuffle(4).repeat(None);
         source

@@ -2,7 +2,8 @@
 
 use ndarray::Array1;
 use ramie_data::{
-    DataLoader, IntoSource, Permutation, Result, Shard, Source, Stream, stream::Position,
+    DataLoader, IntoSource, Permutation, Result, Shard, Source, SourceExt, Stream, StreamExt,
+    stream::Position,
 };
 use serde_json::Value;
 

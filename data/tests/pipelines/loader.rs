@@ -5,8 +5,8 @@ use ndarray::{Array, Array1, Array2};
 use proptest::prelude::*;
 use ramie_data::{
     BucketSampler, Buckets, DataLoader, DistributedSampler, Error, IntoSource, LoaderState, Masked,
-    Result, Resumable, Sampler, Shard, Source, SubsetRandomSampler, WeightedRandomSampler, collate,
-    testing,
+    Result, Resumable, Sampler, Shard, Source, SourceExt, SubsetRandomSampler,
+    WeightedRandomSampler, collate, testing,
 };
 use ramie_testing::panic_message;
 use std::sync::Arc;

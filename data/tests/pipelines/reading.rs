@@ -3,7 +3,8 @@
 use ndarray::{Array1, array};
 use proptest::prelude::*;
 use ramie_data::{
-    DataLoader, Error, IntoSource, LoaderState, ReadOptions, Result, Shard, Source, Stream, testing,
+    DataLoader, Error, IntoSource, LoaderState, ReadOptions, Result, Shard, Source, SourceExt,
+    Stream, StreamExt, testing,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};

@@ -1,6 +1,6 @@
 //! Default seeds of pipelines.
 
-use ramie_data::{IntoSource, Result, Sample, Source, Stream, stream};
+use ramie_data::{IntoSource, Result, Sample, Source, SourceExt, Stream, StreamExt, stream};
 use ramie_testing::panic_message;
 
 fn all<S: Source>(source: &S) -> Vec<S::Item> {

@@ -3,7 +3,7 @@
 use ndarray::{Array, Array2, array};
 use proptest::prelude::*;
 use ramie_data::source::{Mix, mix};
-use ramie_data::{Error, IntoSource, Result, Sample, Shard, Source};
+use ramie_data::{Error, IntoSource, Result, Sample, Shard, Source, SourceExt};
 use ramie_testing::panic_message;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -252,7 +252,7 @@ fn mistakes_are_explained() {
 #[test]
 fn elements_are_not_selected_after_a_shuffle() {
     use ramie_data::readers::tokens::pack;
-    use ramie_data::{BucketSampler, Buckets, DataLoader, SubsetRandomSampler};
+    use ramie_data::{BucketSampler, Buckets, DataLoader, SourceExt, SubsetRandomSampler};
     let shuffled = || (0..20i32).collect::<Vec<_>>().into_source().shuffle(7);
     let refused = |operation: &str, message: String| {
         let expected = format!(
@@ -335,7 +335,7 @@ fn elements_are_not_selected_after_a_shuffle() {
 /// Operations that treat all elements alike follow a shuffle, and parts are shuffled on their own.
 #[test]
 fn a_part_has_the_same_elements_in_every_epoch() {
-    use ramie_data::{DataLoader, DistributedSampler, RandomSampler};
+    use ramie_data::{DataLoader, DistributedSampler, RandomSampler, SourceExt};
     let source = || (0..20i32).collect::<Vec<_>>().into_source();
     let epoch = |part: &dyn Source<Item = i32>, epoch: usize| {
         let items = (0..part.len()).map(|i| part.get_in_epoch(i, epoch));

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use ramie_data::stream::{self, Fit, MixStream, Position, concat_split, from_fn};
 use ramie_data::{
-    Buckets, Error, IntoSource, LastBatch, Result, Resumable, Shard, Source, Stream, testing,
+    Buckets, Error, IntoSource, LastBatch, Result, Resumable, Shard, SourceExt, Stream, StreamExt,
+    testing,
 };
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use ndarray::{Array, Array3};
 use ramie_data::{
-    Augment, Context, DataLoader, Error, Generator, IntoSource, Result, Source, Stream, Transform,
-    testing,
+    Augment, Context, DataLoader, Error, Generator, IntoSource, Result, Source, SourceExt, Stream,
+    StreamExt, Transform, testing,
 };
 use ramie_testing::panic_message;
 

@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array3, Array4, Axis};
 use ramie::data::readers::idx::Mnist;
-use ramie::data::{Augment, DataLoader, IntoSource, Result, Source, digits};
+use ramie::data::{Augment, DataLoader, IntoSource, Result, SourceExt, digits};
 use std::path::Path;
 
 /// Images with their labels.

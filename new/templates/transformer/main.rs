@@ -9,7 +9,7 @@ use model::{Decoder, Sizes};
 use options::Options;
 use ramie::checkpoint::safetensors::save;
 use ramie::data::readers::text::{self, Characters};
-use ramie::data::{DataLoader, IntoSource, Source};
+use ramie::data::{DataLoader, IntoSource, SourceExt};
 use ramie::models::{Generator, Sampling};
 use ramie::nn::Rngs;
 use ramie::optim::{adamw, chain, clip_by_global_norm};
