@@ -1,7 +1,7 @@
 //! Gradient accumulation over microbatches.
 
 use crate::Param;
-use crate::nnx::{self, Filter, of_type};
+use crate::model::{self, Filter, of_type};
 use crate::value_and_grad::{differentiate, parameters};
 use crate::wide::{wide, wide_dtype};
 use ramie_core::lax::scan_with;
@@ -136,11 +136,11 @@ pub fn accumulate_wrt<M: Tree, B: Tree, R: Objective>(
     };
     let ((after, sums), outs) = scan_with(
         step,
-        (nnx::copy(model), sums),
+        (model::copy(model), sums),
         parts,
         ScanOptions::default(),
     );
-    nnx::replace(model, after);
+    model::replace(model, after);
     let grads = sums.zip(&params, |sum, p| (sum / count as f64).astype(p.dtype()));
     let losses = outs.loss();
     let loss = wide(losses).mean().astype(losses.dtype());

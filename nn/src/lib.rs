@@ -82,17 +82,21 @@
 #[allow(unused_extern_crates)]
 extern crate self as ramie_nn;
 
+#[doc(hidden)]
+pub mod __private;
 mod accumulate;
 pub mod init;
 mod layers;
 pub mod linen;
 mod metadata;
 pub mod metrics;
+mod model;
 mod module;
 pub mod nnx;
 mod optimizer;
 mod quantity;
 mod rngs;
+mod setters;
 mod sharding;
 mod shared_fn;
 mod table;
@@ -137,7 +141,7 @@ pub use layers::{
 };
 pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of};
 pub use module::{Deterministic, Module, UseRunningAverage};
-pub use optimizer::{ModelAndOptimizer, OptVariable, Optimizer};
+pub use optimizer::{ModelAndOptimizer, Optimizer};
 #[doc(inline)]
 pub use ramie_core::lax::{avg_pool, max_pool, min_pool, pool};
 pub use ramie_derive::Module;
@@ -173,14 +177,7 @@ pub use rngs::{RngKey, RngStream, Rngs};
 pub use sharding::{get_named_sharding, logical_to_mesh_sharding, put_sharded, shardings_by_path};
 pub use value_and_grad::{grad, value_and_grad, value_and_grad_wrt};
 pub use variable::{
-    BatchStat, Cache, Intermediate, LoraParam, Param, Perturbation, RngCount, Variable,
-    collection_of,
+    BatchStat, Cache, Intermediate, LoraParam, OptVariable, Param, Perturbation, RngCount,
+    Variable, collection_of,
 };
 pub use vars::Vars;
-
-/// Items used by derived code; not part of the public interface.
-#[doc(hidden)]
-pub mod __private {
-    pub use crate::variable::is_state;
-    pub use ramie_core;
-}

@@ -1,17 +1,12 @@
 //! `Optimizer`: a gradient transformation bound to the parameters of a model.
 
-use crate::nnx::{self, Filter, of_type};
-use crate::{Param, variables};
+use crate::model::{self, Filter, of_type};
+use crate::{OptVariable, Param};
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, State, Tree};
 use ramie_derive::Tree;
 use ramie_optim::{ExtraArgs, GradientTransformation, OptState, apply_updates};
 use std::sync::Arc;
-
-variables! {
-    /// An array of the state of an optimizer.
-    OptVariable = "opt_state";
-}
 
 /// A gradient transformation, its state and the number of steps (`nnx.Optimizer`).
 ///
@@ -61,7 +56,7 @@ impl Optimizer {
         wrt: impl Filter,
     ) -> Optimizer {
         let tx = tx.into();
-        let params = nnx::state(model, wrt);
+        let params = model::state(model, wrt);
         assert!(
             !params.is_empty(),
             "Optimizer: the filter accepts no leaf of the model, so there is nothing to \

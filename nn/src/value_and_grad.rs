@@ -1,8 +1,11 @@
 //! Gradients of models.
 
 use crate::Param;
+use crate::model::{self, Filter, of_type};
 use crate::nnx::{self, Filter, of_type};
 use ramie_core::options::HasAux;
+use ramie_core::options::HasAux;
+use ramie_core::typing::Objective;
 use ramie_core::typing::Objective;
 use ramie_core::{Array, State, Tree, vjp_with};
 use std::panic::Location;
@@ -70,7 +73,7 @@ pub fn value_and_grad_wrt<M: Tree, R: Objective>(
 /// Returns the leaves of a model to differentiate with respect to.
 #[track_caller]
 pub(crate) fn parameters<M: Tree>(operation: &str, model: &M, wrt: impl Filter) -> State {
-    let params = nnx::state(model, wrt);
+    let params = model::state(model, wrt);
     assert!(
         !params.is_empty(),
         "{operation}: the model has no parameters to differentiate with respect to\n  help: use \
@@ -99,7 +102,7 @@ pub(crate) fn differentiate<M: Tree, R: Objective>(
 ) -> (R, State) {
     // Return the traced copy as an auxiliary value: this passes out its new arrays and the
     // static values that the function may have changed.
-    let mut copy = nnx::copy(model);
+    let mut copy = model::copy(model);
     let traced = move |params: State| {
         params.update(&mut copy).expect("the model's own paths");
         let out = f(&mut copy);
@@ -108,7 +111,7 @@ pub(crate) fn differentiate<M: Tree, R: Objective>(
         (loss, (out, copy))
     };
     let (loss, pull, (out, after)) = vjp_with(traced, params, HasAux);
-    nnx::replace(model, after);
+    model::replace(model, after);
     let grads = pull(Array::scalar(1.0, loss.dtype()));
     (out, grads)
 }

@@ -1,6 +1,6 @@
 //! Variables: arrays labeled with their purpose.
 
-use crate::{Metadata, OptVariable};
+use crate::Metadata;
 use ramie_core::{Array, Tree};
 use std::borrow::Cow;
 use std::ops::DerefMut;
@@ -242,4 +242,7 @@ variables! {
 
     /// Number of keys that an RNG stream has returned, 0-d `u32`.
     RngCount = "rng_count";
+
+    /// An array of the state of an optimizer.
+    OptVariable = "opt_state";
 }

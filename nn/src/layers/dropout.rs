@@ -2,7 +2,7 @@
 
 use super::hyperparameters::hyperparameters;
 use super::mode::Mode;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Deterministic, Module, RngStream, Rngs, Vars, linen};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, where_};

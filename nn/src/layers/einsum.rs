@@ -2,7 +2,7 @@
 
 use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::promote::promote_affine;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::numpy::einsum_with;
 use ramie_core::options::Contraction;

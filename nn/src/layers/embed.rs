@@ -3,8 +3,9 @@
 use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote;
 use crate::init::{self, Distribution, FanMode, Initializer};
+use crate::layers::in_scope;
 use crate::linen;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::sharding::auto_axes;
 use ramie_core::{Array, DType, PartitionSpec, where_};
@@ -235,7 +236,7 @@ impl EmbedConfig {
     /// ```
     #[track_caller]
     pub fn attend(&self, scope: &mut linen::Scope, query: &Array) -> Array {
-        linen::in_scope!(scope, |vars| self.build(vars), |layer| layer.attend(query))
+        in_scope!(scope, |vars| self.build(vars), |layer| layer.attend(query))
     }
 }
 

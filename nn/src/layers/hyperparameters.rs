@@ -1,82 +1,5 @@
 //! `hyperparameters!`: defines the options of layers.
 
-/// Defines the setter of an option.
-macro_rules! setter {
-    ($(#[$doc:meta])* $field:ident: Option<ramie_core::sharding::AxisName>) => {
-        $crate::layers::hyperparameters::setter! {
-            $(#[$doc])* $field: Option<ramie_core::sharding::AxisName> as into
-        }
-    };
-    ($(#[$doc:meta])* $field:ident: Option<$ty:ty> as into) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $field(mut self, $field: impl Into<$ty>) -> Self {
-            self.$field = Some($field.into());
-            self
-        }
-    };
-    ($(#[$doc:meta])* $field:ident: Option<$ty:ty>) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $field(mut self, $field: impl Into<Option<$ty>>) -> Self {
-            self.$field = $field.into();
-            self
-        }
-    };
-    ($(#[$doc:meta])* $field:ident: Vec<$ty:ty>) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $field(mut self, $field: &[$ty]) -> Self {
-            self.$field = $field.to_vec();
-            self
-        }
-    };
-    ($(#[$doc:meta])* $field:ident: Sizes) => {
-        $crate::layers::hyperparameters::setter! { $(#[$doc])* $field: $crate::Sizes as into }
-    };
-    ($(#[$doc:meta])* $field:ident: QkNorm) => {
-        $crate::layers::hyperparameters::setter! { $(#[$doc])* $field: $crate::QkNorm as into }
-    };
-    ($(#[$doc:meta])* $field:ident: $ty:ty as into) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $field(mut self, $field: impl Into<$ty>) -> Self {
-            self.$field = $field.into();
-            self
-        }
-    };
-    ($(#[$doc:meta])* $field:ident: ConvPadding) => {
-        $(#[$doc])*
-        ///
-        /// # Panics
-        /// Panics if the padding is a string without a meaning.
-        #[must_use]
-        #[track_caller]
-        pub fn $field(mut self, $field: impl Into<$crate::ConvPadding>) -> Self {
-            self.$field = $field.into();
-            self
-        }
-    };
-    ($(#[$doc:meta])* $field:ident: $($ty:tt)+) => {
-        $(#[$doc])*
-        #[must_use]
-        pub fn $field(mut self, $field: $($ty)+) -> Self {
-            self.$field = $field;
-            self
-        }
-    };
-}
-
-/// Defines the setters of fields that exist already.
-///
-/// `name: [Type as into]` takes an `impl Into<Type>`, and `name: [Option<Type> as into]` a value
-/// that converts to the type in the option; for other types, see [`hyperparameters`].
-macro_rules! setters {
-    ($( $(#[$doc:meta])* $field:ident: [$($ty:tt)+], )*) => {
-        $( $crate::layers::hyperparameters::setter! { $(#[$doc])* $field: $($ty)+ } )*
-    };
-}
-
 /// Expands to the type of a parameter of `new`: the field's type, or `impl Into` of it.
 macro_rules! taken {
     ($ty:ty) => { $ty };
@@ -127,10 +50,10 @@ macro_rules! hyperparameters {
                 }
             }
 
-            $( $crate::layers::hyperparameters::setter! {
+            $( $crate::setters::setter! {
                 $(#[$fdoc])* $field: $($fty)+
             } )*
-            $($( $crate::layers::hyperparameters::setter! {
+            $($( $crate::setters::setter! {
                 $(#[$cdoc])* $call: $($cty)+
             } )*)?
         }
@@ -252,7 +175,7 @@ macro_rules! linen_layer {
                 $x: ramie_core::Array,
             ) -> ramie_core::Array {
                 let $this = self;
-                $crate::linen::in_scope!(scope, |$vars| $build, |layer| layer.forward(&$x))
+                $crate::layers::in_scope!(scope, |$vars| $build, |layer| layer.forward(&$x))
             }
             fn class_name(&self) -> std::borrow::Cow<'static, str> {
                 std::borrow::Cow::Borrowed($config::CLASS)
@@ -262,6 +185,5 @@ macro_rules! linen_layer {
 }
 
 pub(crate) use {
-    affine_hyperparameters, hyperparameters, linen_layer, setter, setters, static_options, taken,
-    visit,
+    affine_hyperparameters, hyperparameters, linen_layer, static_options, taken, visit,
 };

@@ -4,7 +4,7 @@ use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::lax::DotDimensionNumbers;
 use ramie_core::{Array, PartitionSpec};

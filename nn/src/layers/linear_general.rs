@@ -4,8 +4,9 @@ use super::dot_general::{DotGeneralFn, Multiply};
 use super::hyperparameters::affine_hyperparameters;
 use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
+use crate::layers::in_scope;
 use crate::linen;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::lax::DotDimensionNumbers;
 use ramie_core::{Array, PartitionSpec};
@@ -232,7 +233,7 @@ impl linen::Module for LinearGeneralConfig {
         let axes = normal_axes(&self.axis, self.batch_dims, &x);
         let inputs: Vec<usize> = axes.iter().map(|&a| x.shape()[a]).collect();
         let batch = &x.shape()[..self.batch_dims];
-        linen::in_scope!(
+        in_scope!(
             scope,
             |vars| self.build_batched(batch, inputs, vars),
             |layer| layer.forward(&x),

@@ -5,7 +5,7 @@ use super::hyperparameters::{affine_hyperparameters, hyperparameters, linen_laye
 use super::linear::affine;
 use super::promote::promote;
 use crate::init::{self, Initializer};
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, Vars};
 use ramie_core::{Array, DType, PartitionSpec};
 

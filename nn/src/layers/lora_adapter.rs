@@ -1,7 +1,7 @@
 //! `apply_lora`: low-rank adapters in the layers of a finished model.
 
 use super::promote::promote;
-use crate::nnx::for_each_mut;
+use crate::model::for_each_mut;
 use crate::{Linear, LinearGeneral, LoraParam, Module, Param, Rngs, init};
 use ramie_core::text::listed;
 use ramie_core::{Array, DType, Tree};

@@ -2,7 +2,7 @@
 
 use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Metadata, Module, Param, Vars};
 use ramie_core::{Array, DType, where_};
 

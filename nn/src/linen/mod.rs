@@ -58,6 +58,7 @@ mod module;
 mod root;
 mod scope;
 mod streams;
+mod submodules;
 mod tabulate;
 mod variables;
 mod within;
@@ -100,7 +101,6 @@ pub use lift::{
 pub(crate) use module::type_name;
 pub use module::{Child, Module, merge_param};
 pub use scope::Scope;
-pub(crate) use scope::in_scope;
 pub use streams::Streams;
 pub use tabulate::{Summary, SummaryRow, Tabulate};
 pub use variables::Variables;

@@ -1,30 +1,14 @@
 //! `Scope`: provides a module's variables, RNG keys and submodules.
 
+use super::CollectionFilter;
 use super::constrain::constrained;
-use super::intercept::{MethodContext, intercepted, interceptors};
-use super::root::{Call, Root};
-use super::{Child, CollectionFilter, Module};
-use crate::{Initializer, Metadata, Param, Vars, collection_of, for_each_variable};
+use super::root::Root;
+use crate::{Initializer, Metadata, Param};
 use ramie_core::random::Key;
 use ramie_core::text::listed;
-use ramie_core::{Array, DType, State, Tree, enter_named_scope, tree};
+use ramie_core::{Array, DType, State, Tree, tree};
 use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
-
-/// [`Scope::layer`], expanded in place so that panics report the line of the caller.
-macro_rules! in_scope {
-    ($scope:expr, |$vars:ident| $make:expr, |$layer:ident| $call:expr $(,)?) => {{
-        let $layer = &mut {
-            let $vars = &mut $crate::Vars::from(&mut *$scope);
-            $make
-        };
-        let before = ramie_core::tree::leaves(&*$layer);
-        let out = $call;
-        $scope.keep_changes(before, &*$layer);
-        out
-    }};
-}
-pub(crate) use in_scope;
 
 /// Provides a module's variables, RNG keys and submodules during a call.
 ///
@@ -82,9 +66,14 @@ impl Scope {
 
     /// Returns another handle of the same scope.
     pub(crate) fn handle(&self) -> Scope {
+        self.scope_at(self.path.clone())
+    }
+
+    /// Returns the scope of the module at another path.
+    pub(super) fn scope_at(&self, path: Vec<String>) -> Scope {
         Scope {
             root: self.root.clone(),
-            path: self.path.clone(),
+            path,
         }
     }
 
@@ -179,7 +168,7 @@ impl Scope {
     }
 
     #[track_caller]
-    fn reserve(&self, name: &str, collection: Option<&str>) {
+    pub(super) fn reserve(&self, name: &str, collection: Option<&str>) {
         assert!(
             !name.is_empty() && !name.contains('.'),
             "Scope: `{name}` is not a valid name in {}\n  help: use a non-empty name without \
@@ -428,174 +417,6 @@ impl Scope {
                  perturbations that init returned, or remove the collection",
                 self.path_of(name)
             ),
-        }
-    }
-
-    /// Calls a submodule under an automatic name: `Dense_0`, `Dense_1` and so on, in the order
-    /// of the calls.
-    ///
-    /// # Panics
-    /// Panics as the module does.
-    #[track_caller]
-    pub fn child<M, A: Tree, O: Tree>(&mut self, module: &M, args: A) -> O
-    where
-        M: Module<A, O> + ?Sized,
-    {
-        let adopted = self.adopt(module.adopted());
-        let class = module.class_name();
-        let name = self.root_mut().automatic_name(&self.path, &class);
-        let mut scope = self.enter_with(&name, adopted);
-        scope.run(module, args)
-    }
-
-    /// Calls a submodule under a name.
-    ///
-    /// # Panics
-    /// Panics if the name is in use, and as the module does.
-    #[track_caller]
-    pub fn named<M, A: Tree, O: Tree>(&mut self, name: &str, module: &M, args: A) -> O
-    where
-        M: Module<A, O> + ?Sized,
-    {
-        let adopted = self.adopt(module.adopted());
-        let mut scope = self.enter_with(name, adopted);
-        scope.run(module, args)
-    }
-
-    /// Creates a submodule under a name, to call it several times with the same variables, or
-    /// to call other methods than `call`. This is the equivalent of Flax's `setup`.
-    ///
-    /// # Panics
-    /// Panics if the name is in use.
-    #[track_caller]
-    pub fn setup<M: Clone>(&mut self, name: &str, module: &M) -> Child<M> {
-        Child::new(self.enter(name), module.clone())
-    }
-
-    /// Like [`setup`](Scope::setup), but with an automatic name.
-    #[track_caller]
-    pub fn share<M: Clone + Module<A, O>, A: Tree, O: Tree>(&mut self, module: &M) -> Child<M> {
-        let adopted = self.adopt(module.adopted());
-        let class = module.class_name();
-        let name = self.root_mut().automatic_name(&self.path, &class);
-        Child::new(self.enter_with(&name, adopted), module.clone())
-    }
-
-    /// Returns the scope of a submodule. Prefer [`child`](Scope::child) and
-    /// [`setup`](Scope::setup), which call a module in it.
-    ///
-    /// # Panics
-    /// Panics if the name is in use.
-    #[track_caller]
-    pub fn enter(&mut self, name: &str) -> Scope {
-        self.reserve(name, None);
-        let adopted = self.root().adopted_path(&self.path, name);
-        let path = adopted.unwrap_or_else(|| {
-            let mut path = self.path.clone();
-            path.push(name.to_owned());
-            path
-        });
-        self.root_mut().begin(&path);
-        Scope {
-            root: self.root.clone(),
-            path,
-        }
-    }
-
-    /// Returns the scope of a submodule whose own submodules may be stored elsewhere.
-    #[track_caller]
-    fn enter_with(&mut self, name: &str, adopted: Vec<(&'static str, Vec<String>)>) -> Scope {
-        let scope = self.enter(name);
-        if !adopted.is_empty() {
-            self.root_mut().adopted.insert(scope.path.clone(), adopted);
-        }
-        scope
-    }
-
-    /// Calls a module in this scope.
-    #[track_caller]
-    pub(crate) fn run<M, A: Tree, O: Tree>(&mut self, module: &M, args: A) -> O
-    where
-        M: Module<A, O> + ?Sized,
-    {
-        self.root_mut().begin(&self.path);
-        let class = module.class_name();
-        let avals = |leaves: Vec<Array>| leaves.iter().map(Array::aval).collect();
-        let calls = self.root().calls.clone();
-        let place = calls.as_ref().map(|calls| {
-            calls.push(Call {
-                path: self.path.clone(),
-                class: class.to_string(),
-                inputs: avals(tree::leaves(&args)),
-                outputs: Vec::new(),
-            })
-        });
-        // Profilers and compilers show the operations of a module under its name.
-        let name = self.path.last().map_or(class.as_ref(), String::as_str);
-        let named = enter_named_scope(name);
-        // Not in a closure, which would hide the caller's location.
-        let out = match interceptors() {
-            None => module.call(self, args),
-            Some(around) => {
-                let context = MethodContext {
-                    path: self.path(),
-                    class: class.to_string(),
-                };
-                intercepted(&around, &context, args, |args| module.call(self, args))
-            }
-        };
-        drop(named);
-        if let (Some(calls), Some(place)) = (&calls, place) {
-            calls.returned(place, avals(tree::leaves(&out)));
-        }
-        self.capture(&class, &out);
-        out
-    }
-
-    /// Records the output of a call if requested.
-    fn capture<O: Tree>(&mut self, class: &str, out: &O) {
-        let wanted = self.root().capture.clone();
-        if wanted.is_some_and(|wanted| wanted(&self.path(), class)) {
-            self.sow("intermediates", "__call__", out);
-        }
-    }
-
-    /// Builds a layer with the variables of this scope, calls it, and stores the variables that
-    /// the call changed. This is how the layers of this crate work as Linen modules.
-    ///
-    /// During initialization nothing is stored afterwards: variables keep their initial values.
-    ///
-    /// # Panics
-    /// Panics if a variable of an immutable collection changed.
-    #[track_caller]
-    pub fn layer<L: Tree, R>(
-        &mut self,
-        make: impl FnOnce(&mut Vars<'_>) -> L,
-        call: impl FnOnce(&mut L) -> R,
-    ) -> R {
-        in_scope!(self, |vars| make(vars), |layer| call(layer))
-    }
-
-    /// Stores the variables of a layer that a call has changed.
-    #[track_caller]
-    pub(crate) fn keep_changes<L: Tree>(&mut self, before: Vec<Array>, layer: &L) {
-        if self.is_initializing() {
-            return;
-        }
-        let mut before = before.into_iter();
-        let mut changed = Vec::new();
-        for_each_variable(layer, |path, kind, _, array| {
-            let same = before.next().is_some_and(|old| old.same(array));
-            if let Some(kind) = kind.filter(|_| !same) {
-                changed.push((
-                    collection_of(kind).into_owned(),
-                    path.to_owned(),
-                    array.clone(),
-                ));
-            }
-        });
-        for (collection, path, value) in changed {
-            self.put_variable(&collection, &path, value);
         }
     }
 

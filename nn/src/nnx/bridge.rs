@@ -1,7 +1,7 @@
 //! Bridges between styles: a Linen module as an NNX-style model, and the reverse.
 
-use super::parts::for_each_mut;
 use crate::linen::{self, Apply, CollectionFilter, Scope, Streams, Variables};
+use crate::model::for_each_mut;
 use crate::{RngCount, RngKey, RngStream, Rngs, collection_of, for_each_variable};
 use ramie_core::random::Key;
 use ramie_core::text::listed;

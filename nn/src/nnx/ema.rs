@@ -1,7 +1,6 @@
 //! `Ema`: averages of variables. `TrainState`: the state of a train step.
 
-use super::filter::{Filter, of_type};
-use super::graph::{self, GraphDef};
+use crate::model::{self, Filter, GraphDef, of_type};
 use crate::optimizer::moved;
 use crate::wide::wide;
 use crate::{OptVariable, Param};
@@ -42,7 +41,7 @@ impl Ema {
     /// Panics if the filter accepts no leaf, or a leaf that is not a variable.
     #[track_caller]
     pub fn new<M: Tree>(model: &M, decay: f64, only: impl Filter) -> Ema {
-        let params = graph::state(model, only);
+        let params = model::state(model, only);
         let plain: Vec<&str> = params
             .paths()
             .filter(|p| params.kind(p).is_none())
@@ -81,7 +80,7 @@ impl Ema {
     /// Panics if the model lacks one of the variables.
     #[track_caller]
     pub fn apply_to<M: Tree>(&self, model: &M) -> M {
-        let mut averaged = graph::copy(model);
+        let mut averaged = model::copy(model);
         let values = State::of(model);
         let averages = self
             .params
@@ -89,7 +88,7 @@ impl Ema {
                 Some(value) if value.dtype() != average.dtype() => average.astype(value.dtype()),
                 _ => average.clone(),
             });
-        graph::update(&mut averaged, &averages);
+        model::update(&mut averaged, &averages);
         averaged
     }
 }
@@ -129,7 +128,7 @@ impl<M: Tree> TrainState<M> {
     /// Panics if the model has no parameters.
     #[track_caller]
     pub fn create(model: &M, tx: impl Into<GradientTransformation>) -> TrainState<M> {
-        let (graphdef, (params, others)) = graph::split(model, (of_type::<Param>(), true));
+        let (graphdef, (params, others)) = model::split(model, (of_type::<Param>(), true));
         assert!(
             !params.is_empty(),
             "nnx::TrainState: the model has no parameters\n  help: use `Param` for parameters, \
@@ -148,7 +147,7 @@ impl<M: Tree> TrainState<M> {
 
     /// Returns the model.
     pub fn model(&self) -> M {
-        graph::merge(&self.graphdef, (self.params.clone(), self.others.clone()))
+        model::merge(&self.graphdef, (self.params.clone(), self.others.clone()))
     }
 
     /// Copies the model's arrays other than parameters into the state, after a call has changed

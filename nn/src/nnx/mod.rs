@@ -44,33 +44,25 @@
 mod bridge;
 mod display;
 mod ema;
-mod filter;
-mod graph;
-mod observe;
-mod parts;
 mod rng_state;
-mod sow;
 mod state;
 mod tabulate;
 mod transforms;
 
-pub use crate::{ModelAndOptimizer, Optimizer};
+pub use crate::model::{
+    All, Any, Everything, Filter, Filters, GraphDef, HasTag, Intermediates, Kind, KindOf, Leaf,
+    Node, Not, Nothing, OfType, PathContains, PathContainsPart, PathIn, Perturb, RngState, States,
+    WithTag, capture, capture_intermediates, clone, for_each, for_each_mut, graphdef,
+    init_perturbations, iter_children, iter_modules, merge, observe, observe_mut, of_type, pop,
+    predicate, set_attributes, split, state, update,
+};
+pub use crate::optimizer::{ModelAndOptimizer, Optimizer};
 pub use bridge::{ToLinen, ToNnx, to_linen, to_nnx};
 pub use display::{Summary, display, summary};
 pub use ema::{Ema, TrainState};
-pub use filter::{
-    All, Any, Everything, Filter, HasTag, Kind, KindOf, Leaf, Not, Nothing, OfType, PathContains,
-    PathContainsPart, PathIn, RngState, WithTag, of_type, predicate,
-};
-pub use graph::{Filters, GraphDef, States, clone, graphdef, merge, split, state, update};
-pub(crate) use graph::{copy, replace};
-pub(crate) use observe::{flops, observed};
-pub use observe::{observe, observe_mut};
-pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};
 pub use ramie_core::options::JitOptions;
 pub use ramie_core::{jit, jit_with, make_jaxpr};
 pub use rng_state::{ReseedPolicy, RngBackups, fork_rngs, reseed, restore_rngs, split_rngs};
-pub use sow::{Intermediates, Perturb, capture, capture_intermediates, init_perturbations, pop};
 pub use state::{
     FlatState, filter_state, from_flat_state, map_state, merge_state, replace_by_pure_dict,
     split_state, to_flat_state, to_pure_dict,

@@ -1,7 +1,6 @@
 //! Operations on the RNG streams within a model: split, fork, reseed.
 
-use super::filter::{Filter, Leaf};
-use super::parts::for_each_mut;
+use crate::model::{Filter, Leaf, for_each_mut};
 use crate::{RngCount, RngKey, RngStream, Rngs};
 use ramie_core::{Array, DType, Tree, random};
 

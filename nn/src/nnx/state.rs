@@ -1,7 +1,6 @@
 //! Conversions of states to lists and nested dictionaries.
 
-use super::filter::Leaf;
-use super::graph::{Filters, States, divided};
+use crate::model::{Filters, Leaf, States, divided};
 use ramie_checkpoint::serialization::{StateDict, to_state_dict};
 use ramie_core::text::listed;
 use ramie_core::{Array, State};

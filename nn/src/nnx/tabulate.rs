@@ -1,8 +1,7 @@
 //! `tabulate`: a table of a model's layers.
 
 use super::display::{Item, type_of_kind};
-use super::graph::copy;
-use super::observe::{Recording, program_costs, start, types};
+use crate::model::{Recording, copy, program_costs, start, types};
 use crate::quantity::Quantity;
 use crate::table::Table;
 use ramie_core::tree::shape_dtype_structs;

@@ -3,9 +3,10 @@
 use super::cache;
 use super::inputs::AttentionInputs;
 use super::multi_head::MultiHeadAttentionConfig;
+use crate::layers::in_scope;
 use crate::layers::mode::Mode;
 use crate::layers::promote::computed_in;
-use crate::linen::{self, Module, Scope};
+use crate::linen::{Module, Scope};
 use crate::{Cache, MultiHeadAttention, Vars};
 use ramie_core::Array;
 use std::borrow::Cow;
@@ -84,7 +85,7 @@ impl MultiHeadAttentionConfig {
             }
         }
         let sow = self.sow_weights;
-        let (out, weights) = linen::in_scope!(
+        let (out, weights) = in_scope!(
             scope,
             |vars| self.with_cache(features, &inputs_k, vars),
             |layer| layer.attend(&inputs, sow)

@@ -12,7 +12,7 @@ use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
 use crate::known_range;
 use crate::layers::hyperparameters::hyperparameters;
-use crate::nnx::{Intermediates, observed};
+use crate::model::{Intermediates, observed};
 use crate::{
     Cache, Deterministic, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs, Vars,
 };

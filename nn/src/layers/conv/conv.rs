@@ -4,7 +4,7 @@ use super::ConvPadding;
 use super::window::{Batch, masked, window_hyperparameters};
 use crate::layers::hyperparameters::linen_layer;
 use crate::layers::promote::promote_affine;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::lax::conv_general_dilated;
 use ramie_core::{Array, PartitionSpec};

@@ -2,9 +2,10 @@
 
 use super::ConvPadding;
 use super::window::{Batch, masked, window_hyperparameters};
+use crate::layers::in_scope;
 use crate::layers::promote::promote_affine;
 use crate::linen;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Sizes, Vars};
 use ramie_core::Array;
 use ramie_core::lax::conv_general_dilated_local;
@@ -127,7 +128,7 @@ impl linen::Module for ConvLocalConfig {
     fn call(&self, scope: &mut linen::Scope, x: Array) -> Array {
         let image = self.kernel_size.list().len() + 1;
         let image = x.shape()[x.ndim().saturating_sub(image)..].to_vec();
-        linen::in_scope!(scope, |vars| self.build(&image, vars), |layer| layer
+        in_scope!(scope, |vars| self.build(&image, vars), |layer| layer
             .forward(&x))
     }
     fn class_name(&self) -> Cow<'static, str> {

@@ -4,7 +4,7 @@ use super::ConvPadding;
 use super::window::{Batch, for_axes, masked};
 use crate::layers::hyperparameters::{affine_hyperparameters, linen_layer};
 use crate::layers::promote::promote_affine;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Sizes, Vars};
 use ramie_core::Array;
 use ramie_core::lax::{Padding, conv_transpose};

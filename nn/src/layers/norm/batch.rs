@@ -2,8 +2,9 @@
 
 use super::statistics::{Normalization, positive_axes};
 use super::{biased_norm_hyperparameters, linen_norm};
+use crate::layers::in_scope;
 use crate::layers::mode::Mode;
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::wide::wide;
 use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, Vars, linen};
 use ramie_core::dtypes::promote_types;
@@ -173,7 +174,7 @@ impl BatchNormConfig {
         let running = MODE.merged(self.use_running_average, mode.map(|mode| mode.0));
         let axis = positive_axes(Self::CLASS, x, &[self.axis])[0];
         let initializing = scope.is_initializing();
-        linen::in_scope!(scope, |vars| self.build(x.shape()[axis], vars), |layer| {
+        in_scope!(scope, |vars| self.build(x.shape()[axis], vars), |layer| {
             // Initialization runs outside of the mapped function, so there is no axis to
             // average over.
             if initializing {

@@ -2,7 +2,8 @@
 
 use super::statistics::positive_axes;
 use super::{biased_norm_hyperparameters, linen_norm};
-use crate::nnx::observed;
+use crate::layers::in_scope;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Vars, linen};
 use ramie_core::Array;
 
@@ -183,7 +184,7 @@ impl GroupNormConfig {
     #[track_caller]
     fn call_in(&self, scope: &mut linen::Scope, x: &Array, mask: Option<&Array>) -> Array {
         let channels = x.shape().last().copied().unwrap_or(1);
-        linen::in_scope!(scope, |vars| self.build(channels, vars), |layer| layer
+        in_scope!(scope, |vars| self.build(channels, vars), |layer| layer
             .forward_masked(x, mask),)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::statistics::{Normalization, positive_axes};
 use super::{biased_norm_hyperparameters, linen_feature_norm};
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::Array;
 

@@ -171,7 +171,7 @@ macro_rules! linen_feature_norm {
                 mask: Option<&Array>,
             ) -> Array {
                 let axes = positive_axes(Self::CLASS, x, &self.feature_axes);
-                $crate::linen::in_scope!(
+                $crate::layers::in_scope!(
                     scope,
                     |vars| self.build_for(&Normalization::features(x, &axes), vars),
                     |layer| layer.forward_masked(x, mask),

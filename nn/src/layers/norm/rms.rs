@@ -2,7 +2,7 @@
 
 use super::statistics::{Normalization, positive_axes};
 use super::{linen_feature_norm, norm_hyperparameters};
-use crate::nnx::observed;
+use crate::model::observed;
 use crate::{Module, Param, Rngs, Vars};
 use ramie_core::Array;
 

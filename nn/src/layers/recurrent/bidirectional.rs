@@ -2,9 +2,9 @@
 
 use super::cell::{RNNCell, RNNCellConfig};
 use super::rnn::{Carry, RNN, RNNConfig, RNNInput, RNNOptions, ReturnCarry, go, linen_sequences};
-use crate::layers::hyperparameters::setters;
 use crate::linen::{self, Adopted};
-use crate::nnx::observed;
+use crate::model::observed;
+use crate::setters::setters;
 use crate::{Forward, Module, RngStream};
 use ramie_core::{Array, concatenate, random};
 use std::borrow::Cow;

@@ -104,7 +104,7 @@ macro_rules! linen_cell {
                 (carry, x): ($carry, Array),
             ) -> ($carry, Array) {
                 use $crate::layers::recurrent::{RNNCell, RNNCellConfig};
-                $crate::linen::in_scope!(scope, |vars| self.cell(x.shape(), vars), |cell| cell
+                $crate::layers::in_scope!(scope, |vars| self.cell(x.shape(), vars), |cell| cell
                     .step(carry, &x),)
             }
             fn class_name(&self) -> std::borrow::Cow<'static, str> {

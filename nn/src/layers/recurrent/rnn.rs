@@ -2,9 +2,10 @@
 
 use super::cell::{RNNCell, RNNCellConfig};
 use super::sequence::{expect_lengths, flip_sequences, last_carry};
-use crate::layers::hyperparameters::setters;
+use crate::layers::in_scope;
 use crate::linen::{self, Adopted};
-use crate::nnx::observed;
+use crate::model::observed;
+use crate::setters::setters;
 use crate::{Forward, Module, RngStream};
 use ramie_core::lax::scan_with;
 use ramie_core::options::ScanOptions;
@@ -347,7 +348,7 @@ impl<K: RNNCellConfig> RNNConfig<K> {
         let inputs = &input.inputs;
         let features = self.cell.num_feature_axes();
         let shape = inputs.shape()[inputs.ndim().saturating_sub(features)..].to_vec();
-        linen::in_scope!(
+        in_scope!(
             scope,
             |vars| vars.child("cell", |vars| self.cell.cell(&shape, vars)),
             |cell| go(cell, options, input, &mut None),

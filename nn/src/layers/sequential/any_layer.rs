@@ -112,7 +112,7 @@ impl Tree for AnyLayer {
 
 impl Clone for AnyLayer {
     fn clone(&self) -> AnyLayer {
-        crate::nnx::clone(self)
+        crate::model::clone(self)
     }
 }
 

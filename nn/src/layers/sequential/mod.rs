@@ -5,7 +5,7 @@ mod function;
 mod linen;
 
 use crate::Module;
-use crate::nnx::observed;
+use crate::model::observed;
 use ramie_core::Array;
 
 pub use any_layer::{AnyLayer, ByCall, ByType, IntoLayer};

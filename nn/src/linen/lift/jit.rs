@@ -1,8 +1,8 @@
 //! `jit` and `fold_rngs` for modules.
 
 use super::pack::Pack;
-use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use crate::setters::setters;
 use ramie_core::extend::Jaxpr;
 use ramie_core::lock::lock;
 use ramie_core::stages::Jitted;

@@ -2,8 +2,9 @@
 
 use super::axes::Lifted;
 use super::pack::Pack;
-use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Variables};
+use crate::setters::setters;
+use ramie_core::sharding::AxisName;
 use ramie_core::sharding::AxisName;
 use ramie_core::{Tree, tree};
 use std::borrow::Cow;

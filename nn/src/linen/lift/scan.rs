@@ -2,8 +2,8 @@
 
 use super::axes::{Axes, Counted, Lifted, VariableAxis, map_arrays};
 use super::pack::Pack;
-use crate::layers::hyperparameters::setters;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
+use crate::setters::setters;
 use ramie_core::lax::scan_with;
 use ramie_core::lock::lock;
 use ramie_core::options::ScanOptions;

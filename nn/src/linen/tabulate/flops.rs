@@ -1,7 +1,8 @@
 //! Floating-point operations of the modules of a model.
 
 use crate::linen::{Apply, CollectionFilter, Module, Streams, Variables, apply};
-use crate::nnx;
+use crate::model;
+use ramie_core::extend::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
 use ramie_core::extend::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
 use ramie_core::{Array, Aval, DType, Tree, jit, make_jaxpr, vjp};
 use std::collections::HashSet;
@@ -149,5 +150,5 @@ impl Part {
 /// Compiles a function and returns its floating-point operations, or 0 if the compiler does not
 /// report them.
 fn cost(f: impl Fn(Vec<Array>) -> Vec<Array> + Send + Sync, args: Vec<Array>) -> u64 {
-    nnx::flops(jit(f).compile((args,))).map_or(0, |n| n as u64)
+    model::flops(jit(f).compile((args,))).map_or(0, |n| n as u64)
 }

@@ -1,6 +1,6 @@
 //! `StateAxes`: the mapped axis of each leaf in a transformation.
 
-use crate::nnx::filter::{Filter, Leaf};
+use crate::model::{Filter, Leaf};
 use crate::sharding::{with_axis, without_axis};
 use crate::{Metadata, for_each_variable};
 use ramie_core::sharding::{AxisName, SpecEntry};

@@ -2,6 +2,7 @@
 
 use super::{copy, replace};
 use crate::Param;
+use crate::model::{self, Filter, Leaf, of_type};
 use crate::nnx::filter::{Filter, Leaf, of_type};
 use crate::nnx::graph;
 use ramie_core::options::HasAux;
@@ -79,7 +80,7 @@ pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
     model: &mut M,
     f: F,
 ) -> (R, impl Fn(R) -> State + Send + Sync + use<M, R, F>) {
-    let params = graph::state(model, of_type::<Param>());
+    let params = model::state(model, of_type::<Param>());
     assert!(
         !params.is_empty(),
         "nnx::vjp: the model has no parameters to differentiate with respect to\n  help: use \
@@ -87,7 +88,7 @@ pub fn vjp<M: Tree, R: Tree, F: FnOnce(&mut M) -> R>(
     );
     let mut inside = copy(model);
     let traced = move |params: State| {
-        graph::update(&mut inside, params);
+        model::update(&mut inside, params);
         let out = f(&mut inside);
         (out, inside)
     };
@@ -127,7 +128,7 @@ pub fn jvp<M: Tree, R: Tree>(
     let primals = tangents.map_with_path(|path, _| all[path].clone());
     let mut inside = copy(model);
     let traced = move |primals: State| {
-        graph::update(&mut inside, primals);
+        model::update(&mut inside, primals);
         let out = f(&mut inside);
         (out, inside)
     };

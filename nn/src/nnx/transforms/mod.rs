@@ -21,7 +21,7 @@ pub use remat::{remat, remat_with};
 pub use scan::{ScanOptions, scan};
 pub use vmap::{VmapOptions, vmap};
 
-use super::graph::{copy, replace};
+use crate::model::{copy, replace};
 use ramie_core::Tree;
 
 /// Converts a function that changes a model to one that returns it.

@@ -2,8 +2,11 @@
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, replace};
+use crate::model;
 use crate::nnx::graph;
 use ramie_core::lax::scan_with;
+use ramie_core::lax::scan_with;
+use ramie_core::sharding::AxisName;
 use ramie_core::sharding::AxisName;
 use ramie_core::{Array, Tree, tree};
 use std::cell::RefCell;
@@ -197,7 +200,7 @@ pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
         let mut inside = copy(&before);
         let (carry, y) = f(&mut inside, carry, x);
         // The histories of writes leave the loop on the side, since a loop returns arrays only.
-        writes.replace(graph::writes(&mut inside));
+        writes.replace(model::writes(&mut inside));
         let (carried, scanned) = leaves.after_step(&before, &inside);
         ((carry, carried), (y, scanned))
     };
@@ -213,7 +216,7 @@ pub fn scan<M: Tree, C: Tree, X: Tree, Y: Tree>(
         _ => None,
     });
     let mut after = leaves.put(model, carried, back.collect());
-    graph::add_writes(&mut after, &writes.into_inner());
+    model::add_writes(&mut after, &writes.into_inner());
     replace(model, after);
     (carry, ys)
 }

@@ -2,7 +2,7 @@
 
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, pure, replace};
-use crate::layers::hyperparameters::setters;
+use crate::setters::setters;
 use ramie_core::lock::lock;
 use ramie_core::sharding::AxisName;
 use ramie_core::typing::{AxisNames, MapAxes};

@@ -115,7 +115,7 @@ fn divide<M: Tree, F: Filters>(model: &M, filters: &F) -> (F::States, Vec<String
 
 /// Returns the leaves of each filter, given the index of the filter of each leaf, and the paths of
 /// the leaves without one.
-pub(super) fn divided<F: Filters>(
+pub(crate) fn divided<F: Filters>(
     all: &State,
     found: &[Option<usize>],
 ) -> (F::States, Vec<String>) {
@@ -350,14 +350,14 @@ pub(crate) fn replace<M: Tree>(model: &mut M, after: M) {
 }
 
 /// Returns the writes to the variables of a model, for [`add_writes`].
-pub(super) fn writes<M: Tree>(model: &mut M) -> Vec<History> {
+pub(crate) fn writes<M: Tree>(model: &mut M) -> Vec<History> {
     let mut writes = Vec::new();
     for_each_history(model, |history| writes.push(history.writes()));
     writes
 }
 
 /// Adds writes to the history of another model of the same structure.
-pub(super) fn add_writes<M: Tree>(model: &mut M, writes: &[History]) {
+pub(crate) fn add_writes<M: Tree>(model: &mut M, writes: &[History]) {
     let mut writes = writes.iter();
     for_each_history(model, |history| {
         if let Some(writes) = writes.next() {

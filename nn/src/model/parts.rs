@@ -41,7 +41,7 @@ impl<F: FnMut(&str, &'static str, &dyn Any)> Visitor for Nodes<F> {
     }
 }
 
-pub(super) fn for_each_node<M: Tree>(model: &M, f: impl FnMut(&str, &'static str, &dyn Any)) {
+pub(crate) fn for_each_node<M: Tree>(model: &M, f: impl FnMut(&str, &'static str, &dyn Any)) {
     model.walk(&mut Nodes {
         path: String::new(),
         lengths: Vec::new(),

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// Options of a recording.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Recording {
+pub(crate) struct Recording {
     outputs: bool,
     flops: bool,
     vjp_flops: bool,
@@ -31,10 +31,10 @@ impl Recording {
 }
 
 /// Floating-point operations of a call, and of the call with its derivative.
-pub(super) type Costs = (Option<f64>, Option<f64>);
+pub(crate) type Costs = (Option<f64>, Option<f64>);
 
 /// A recorded call of a layer.
-pub(super) struct Call {
+pub(crate) struct Call {
     pub path: String,
     pub inputs: Vec<String>,
     pub outputs: Vec<String>,
@@ -55,7 +55,7 @@ thread_local! {
 }
 
 /// Ends a recording when dropped.
-pub(super) struct Guard(());
+pub(crate) struct Guard(());
 
 impl Guard {
     /// Returns the calls, in the order in which they began.
@@ -73,7 +73,7 @@ impl Drop for Guard {
 }
 
 /// Starts recording the calls of a model's layers. The model must not move in the meantime.
-pub(super) fn start<M: Tree>(model: &M, recording: Recording) -> Guard {
+pub(crate) fn start<M: Tree>(model: &M, recording: Recording) -> Guard {
     let mut places = HashMap::new();
     for_each_node(model, |path, _, node| {
         let address = std::ptr::from_ref(node).cast::<()>().addr();
@@ -90,16 +90,16 @@ pub(super) fn start<M: Tree>(model: &M, recording: Recording) -> Guard {
 }
 
 /// Returns the types of a tree's arrays.
-pub(super) fn types<T: Tree>(tree: &T) -> Vec<String> {
+pub(crate) fn types<T: Tree>(tree: &T) -> Vec<String> {
     let leaves = tree::leaves(tree);
     leaves.iter().map(|a| a.aval().to_string()).collect()
 }
 
-/// Runs a call of a layer and records it, if [`tabulate`](super::tabulate) or a capture is
+/// Runs a call of a layer and records it, if [`tabulate`](crate::nnx::tabulate) or a capture is
 /// active. Otherwise returns `None`, at negligible cost.
 ///
 /// The layers of this crate record their calls this way. Custom layers can do so, too: then
-/// [`tabulate`](super::tabulate) shows their inputs and outputs. `compute` is a function, not a
+/// [`tabulate`](crate::nnx::tabulate) shows their inputs and outputs. `compute` is a function, not a
 /// closure with captures, and must not record the same call again.
 ///
 /// ```no_run
@@ -137,13 +137,13 @@ pub fn observe<L: Tree, A: Tree, R: Tree>(
 /// caller.
 macro_rules! observed {
     ($this:ident, |$layer:ident, $x:ident| $call:expr) => {
-        $crate::nnx::observed!(observe, $this, $layer, $x, $call)
+        $crate::model::observed!(observe, $this, $layer, $x, $call)
     };
     (mut $this:ident, |$layer:ident, $x:ident| $call:expr) => {
-        $crate::nnx::observed!(observe_mut, $this, $layer, $x, $call)
+        $crate::model::observed!(observe_mut, $this, $layer, $x, $call)
     };
     ($observe:ident, $this:ident, $layer:ident, $x:ident, $call:expr) => {
-        match $crate::nnx::$observe($this, $x.clone(), |$layer, $x| {
+        match $crate::model::$observe($this, $x.clone(), |$layer, $x| {
             let $x = &$x;
             $call
         }) {
@@ -218,7 +218,7 @@ fn end<R: Tree>((place, recording): Begun, out: &R) {
 }
 
 /// Returns the costs of a function, as estimated by the compiler.
-pub(super) fn program_costs<L: Tree, A: Tree, R: Tree>(
+pub(crate) fn program_costs<L: Tree, A: Tree, R: Tree>(
     call: impl Fn(L, A) -> R + Send + Sync,
     layer: L,
     args: A,
