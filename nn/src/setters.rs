@@ -2,6 +2,14 @@
 
 /// Defines the setter of an option.
 macro_rules! setter {
+    ($(#[$doc:meta])* $field:ident: true) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self) -> Self {
+            self.$field = true;
+            self
+        }
+    };
     ($(#[$doc:meta])* $field:ident: Option<ramie_core::AxisName>) => {
         $crate::setters::setter! {
             $(#[$doc])* $field: Option<ramie_core::AxisName> as into
@@ -12,6 +20,14 @@ macro_rules! setter {
         #[must_use]
         pub fn $field(mut self, $field: impl Into<$ty>) -> Self {
             self.$field = Some($field.into());
+            self
+        }
+    };
+    ($(#[$doc:meta])* $field:ident: Option<$ty:ty> as clone) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(mut self, $field: &$ty) -> Self {
+            self.$field = Some($field.clone());
             self
         }
     };
@@ -69,8 +85,9 @@ macro_rules! setter {
 
 /// Defines the setters of fields that exist already.
 ///
-/// `name: [Type as into]` takes an `impl Into<Type>`, and `name: [Option<Type> as into]` a value
-/// that converts to the type in the option; for other types, see `hyperparameters!`.
+/// `name: [Type as into]` takes an `impl Into<Type>`, `name: [Option<Type> as into]` a value that
+/// converts to the type in the option, and `name: [Option<Type> as clone]` a reference.
+/// `name: [true]` takes nothing and sets a flag. For other types, see `hyperparameters!`.
 macro_rules! setters {
     ($( $(#[$doc:meta])* $field:ident: [$($ty:tt)+], )*) => {
         $( $crate::setters::setter! { $(#[$doc])* $field: $($ty)+ } )*

@@ -2,6 +2,7 @@
 
 use super::root::{Calls, Capture, Root};
 use super::{CollectionFilter, Scope, Streams, Variables};
+use crate::setters::setters;
 use std::sync::Arc;
 
 /// Options of applying variables: RNG streams and mutable collections.
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Default)]
 pub struct Apply {
-    pub(crate) streams: Streams,
+    pub(crate) rngs: Streams,
     pub(crate) mutable: CollectionFilter,
     pub(crate) capture: Option<Capture>,
     pub(super) calls: Option<Calls>,
@@ -33,18 +34,11 @@ impl Apply {
         Apply::new().mutable(CollectionFilter::all_but(["intermediates"]))
     }
 
-    /// Sets the keys of the RNG streams.
-    #[must_use]
-    pub fn rngs(mut self, rngs: impl Into<Streams>) -> Apply {
-        self.streams = rngs.into();
-        self
-    }
-
-    /// Sets the mutable collections, which are also returned.
-    #[must_use]
-    pub fn mutable(mut self, collections: impl Into<CollectionFilter>) -> Apply {
-        self.mutable = collections.into();
-        self
+    setters! {
+        /// Sets the keys of the RNG streams.
+        rngs: [Streams as into],
+        /// Sets the mutable collections, which are also returned.
+        mutable: [CollectionFilter as into],
     }
 
     /// Records the outputs of all modules in the collection `intermediates`, as `__call__`
@@ -76,7 +70,7 @@ impl Apply {
     }
 
     pub(crate) fn root(&self, variables: Variables) -> Root {
-        let mut root = Root::new(variables, self.streams.clone(), self.mutable.clone());
+        let mut root = Root::new(variables, self.rngs.clone(), self.mutable.clone());
         root.capture = self.capture.clone();
         root.calls = self.calls.clone();
         root

@@ -196,31 +196,23 @@ pub trait Module<Args: Tree = Array, Out: Tree = Array> {
     }
 }
 
-impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for &M {
-    #[track_caller]
-    fn call(&self, scope: &mut Scope, args: A) -> O {
-        (**self).call(scope, args)
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        (**self).class_name()
-    }
-    fn adopted(&self) -> Vec<Adopted> {
-        (**self).adopted()
-    }
+macro_rules! pointers {
+    ($($pointer:ty),*) => { $(
+        impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for $pointer {
+            #[track_caller]
+            fn call(&self, scope: &mut Scope, args: A) -> O {
+                (**self).call(scope, args)
+            }
+            fn class_name(&self) -> Cow<'static, str> {
+                (**self).class_name()
+            }
+            fn adopted(&self) -> Vec<Adopted> {
+                (**self).adopted()
+            }
+        }
+    )* };
 }
-
-impl<A: Tree, O: Tree, M: Module<A, O> + ?Sized> Module<A, O> for Box<M> {
-    #[track_caller]
-    fn call(&self, scope: &mut Scope, args: A) -> O {
-        (**self).call(scope, args)
-    }
-    fn class_name(&self) -> Cow<'static, str> {
-        (**self).class_name()
-    }
-    fn adopted(&self) -> Vec<Adopted> {
-        (**self).adopted()
-    }
-}
+pointers!(&M, Box<M>);
 
 /// A submodule, which can be called several times with the same variables; see
 /// [`Scope::setup`].

@@ -6,6 +6,7 @@ mod show;
 use super::root::{Call, Calls};
 use super::{Apply, Module, Streams, Variables, init_with_output};
 use crate::quantity::Quantity;
+use crate::setters::setters;
 use flops::Program;
 use ramie_core::{Aval, State, Tree, eval_shape, tree};
 use std::collections::BTreeSet;
@@ -19,40 +20,23 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tabulate {
     depth: Option<usize>,
-    repeated: bool,
+    show_repeated: bool,
     flops: bool,
     vjp_flops: bool,
 }
 
 impl Tabulate {
-    /// Sets the maximum depth of the modules to show. Modules at this depth include the
-    /// variables of their submodules. Defaults to no limit.
-    #[must_use]
-    pub fn depth(mut self, depth: usize) -> Tabulate {
-        self.depth = Some(depth);
-        self
-    }
-
-    /// Shows all calls of a module instead of only the first.
-    #[must_use]
-    pub fn show_repeated(mut self) -> Tabulate {
-        self.repeated = true;
-        self
-    }
-
-    /// Adds the floating-point operations of each module, whose operations are compiled
-    /// separately for this.
-    #[must_use]
-    pub fn flops(mut self) -> Tabulate {
-        self.flops = true;
-        self
-    }
-
-    /// Adds the floating-point operations of each module including its reverse-mode derivative.
-    #[must_use]
-    pub fn vjp_flops(mut self) -> Tabulate {
-        self.vjp_flops = true;
-        self
+    setters! {
+        /// Sets the maximum depth of the modules to show. Modules at this depth include the
+        /// variables of their submodules. Defaults to no limit.
+        depth: [Option<usize>],
+        /// Shows all calls of a module instead of only the first.
+        show_repeated: [true],
+        /// Adds the floating-point operations of each module, whose operations are compiled
+        /// separately for this.
+        flops: [true],
+        /// Adds the floating-point operations of each module including its reverse-mode derivative.
+        vjp_flops: [true],
     }
 }
 
@@ -159,7 +143,7 @@ where
         let depth = call.path.len();
         let path = call.path.join(".");
         let again = !seen.insert(path.clone());
-        if again && !options.repeated || options.depth.is_some_and(|most| depth > most) {
+        if again && !options.show_repeated || options.depth.is_some_and(|most| depth > most) {
             continue;
         }
         let mut row = SummaryRow {

@@ -49,13 +49,7 @@ mod state;
 mod tabulate;
 mod transforms;
 
-pub use crate::model::{
-    All, Any, Everything, Filter, Filters, GraphDef, HasTag, Intermediates, Kind, KindOf, Leaf,
-    Node, Not, Nothing, OfType, PathContains, PathContainsPart, PathIn, Perturb, RngState, States,
-    WithTag, capture, capture_intermediates, clone, for_each, for_each_mut, graphdef,
-    init_perturbations, iter_children, iter_modules, merge, observe, observe_mut, of_type, pop,
-    predicate, set_attributes, split, state, update,
-};
+pub use crate::model::*;
 pub use crate::optimizer::{ModelAndOptimizer, Optimizer};
 pub use bridge::{ToLinen, ToNnx, to_linen, to_nnx};
 pub use display::{Summary, display, summary};

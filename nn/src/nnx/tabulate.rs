@@ -3,6 +3,7 @@
 use super::display::{Item, type_of_kind};
 use crate::model::{Recording, copy, program_costs, start, types};
 use crate::quantity::Quantity;
+use crate::setters::setters;
 use crate::table::Table;
 use ramie_core::tree::shape_dtype_structs;
 use ramie_core::{Tree, eval_shape};
@@ -73,13 +74,6 @@ impl TabulateOptions {
         TabulateOptions::default()
     }
 
-    /// Limits the rows to paths with at most this many components.
-    #[must_use]
-    pub fn depth(mut self, depth: usize) -> TabulateOptions {
-        self.depth = Some(depth);
-        self
-    }
-
     /// Limits the rows to those that a function accepts.
     #[must_use]
     pub fn row_filter(
@@ -90,19 +84,14 @@ impl TabulateOptions {
         self
     }
 
-    /// Adds the floating-point operations of the model and of the layers that report their
-    /// calls. Each of them is compiled for this.
-    #[must_use]
-    pub fn compute_flops(mut self) -> TabulateOptions {
-        self.compute_flops = true;
-        self
-    }
-
-    /// Adds the floating-point operations including reverse-mode derivatives.
-    #[must_use]
-    pub fn compute_vjp_flops(mut self) -> TabulateOptions {
-        self.compute_vjp_flops = true;
-        self
+    setters! {
+        /// Limits the rows to paths with at most this many components.
+        depth: [Option<usize>],
+        /// Adds the floating-point operations of the model and of the layers that report their
+        /// calls. Each of them is compiled for this.
+        compute_flops: [true],
+        /// Adds the floating-point operations including reverse-mode derivatives.
+        compute_vjp_flops: [true],
     }
 }
 

@@ -1,6 +1,7 @@
 //! `AttentionInputs`: the arguments of an attention layer.
 
 use crate::Tree;
+use crate::setters::setters;
 use ramie_core::Array;
 use ramie_core::random::Key;
 
@@ -72,20 +73,6 @@ impl AttentionInputs {
         self
     }
 
-    /// Sets the mask.
-    #[must_use]
-    pub fn mask(mut self, mask: &Array) -> AttentionInputs {
-        self.mask = Some(mask.clone());
-        self
-    }
-
-    /// Sets the positions of the inputs.
-    #[must_use]
-    pub fn positions(mut self, positions: &Array) -> AttentionInputs {
-        self.positions = Some(positions.clone());
-        self
-    }
-
     /// Restricts each query to keys at its own and earlier positions.
     #[must_use]
     pub fn causal(mut self) -> AttentionInputs {
@@ -93,18 +80,15 @@ impl AttentionInputs {
         self
     }
 
-    /// Sets whether dropout is disabled, overriding the layer's mode.
-    #[must_use]
-    pub fn deterministic(mut self, deterministic: bool) -> AttentionInputs {
-        self.deterministic = Some(deterministic);
-        self
-    }
-
-    /// Sets the RNG key of dropout.
-    #[must_use]
-    pub fn dropout_rng(mut self, key: &Key) -> AttentionInputs {
-        self.dropout_rng = Some(key.clone());
-        self
+    setters! {
+        /// Sets the mask.
+        mask: [Option<Array> as clone],
+        /// Sets the positions of the inputs.
+        positions: [Option<Array> as clone],
+        /// Sets whether dropout is disabled, overriding the layer's mode.
+        deterministic: [Option<bool>],
+        /// Sets the RNG key of dropout.
+        dropout_rng: [Option<Key> as clone],
     }
 
     /// Returns the inputs of the keys and of the values.

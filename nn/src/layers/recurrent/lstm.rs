@@ -74,23 +74,19 @@ impl RNNCellConfig for LSTMCellConfig {
     fn cell(&self, input_shape: &[usize], vars: &mut Vars<'_>) -> LSTMCell {
         let inputs = input_shape.last().copied().unwrap_or(1);
         let bias = Some(&self.bias_init);
-        let mut of_input = |name| self.of_input().one(name, inputs, None, vars);
-        let (ii, if_, ig, io) = (
-            of_input("ii"),
-            of_input("if"),
-            of_input("ig"),
-            of_input("io"),
-        );
-        let mut of_carry = |name| self.of_carry().one(name, self.features, bias, vars);
+        let [ii, if_, ig, io] =
+            ["ii", "if", "ig", "io"].map(|name| self.of_input().one(name, inputs, None, vars));
+        let [hi, hf, hg, ho] = ["hi", "hf", "hg", "ho"]
+            .map(|name| self.of_carry().one(name, self.features, bias, vars));
         LSTMCell {
             ii,
             if_,
             ig,
             io,
-            hi: of_carry("hi"),
-            hf: of_carry("hf"),
-            hg: of_carry("hg"),
-            ho: of_carry("ho"),
+            hi,
+            hf,
+            hg,
+            ho,
             config: self.clone(),
         }
     }

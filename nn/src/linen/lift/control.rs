@@ -2,6 +2,7 @@
 
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
+use crate::setters::setters;
 use ramie_core::{Array, DType, IntoArray, Tree};
 
 /// The operands of a branch.
@@ -104,12 +105,10 @@ impl While {
         }
     }
 
-    /// Sets the collections that are available as constants. Defaults to all that the loop does
-    /// not change.
-    #[must_use]
-    pub fn broadcast(mut self, collections: impl Into<CollectionFilter>) -> While {
-        self.broadcast = collections.into();
-        self
+    setters! {
+        /// Sets the collections that are available as constants. Defaults to all that the loop does
+        /// not change.
+        broadcast: [CollectionFilter as into],
     }
 
     /// Adds RNG streams. If `split` is true, each iteration has its own keys.

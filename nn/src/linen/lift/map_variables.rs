@@ -20,7 +20,7 @@ pub struct MapVariables<M> {
     mapped: CollectionFilter,
     change_in: Change,
     change_out: Change,
-    init: bool,
+    initialized: bool,
     mutable: bool,
     rngs: CollectionFilter,
     variables: CollectionFilter,
@@ -65,7 +65,7 @@ pub fn map_variables<M>(
         mapped: mapped.into(),
         change_in: Arc::new(change_in),
         change_out: Arc::new(|variables| variables),
-        init: false,
+        initialized: false,
         mutable: false,
         rngs: CollectionFilter::All,
         variables: CollectionFilter::All,
@@ -84,21 +84,11 @@ impl<M> MapVariables<M> {
         self
     }
 
-    /// Initializes the variables by a first call of the module, before they are transformed.
-    #[must_use]
-    pub fn initialized(mut self) -> Self {
-        self.init = true;
-        self
-    }
-
-    /// Allows the module to change and create the transformed variables.
-    #[must_use]
-    pub fn mutable(mut self) -> Self {
-        self.mutable = true;
-        self
-    }
-
     setters! {
+        /// Initializes the variables by a first call of the module, before they are transformed.
+        initialized: [true],
+        /// Allows the module to change and create the transformed variables.
+        mutable: [true],
         /// Sets the RNG streams that the module can access. Defaults to all.
         rngs: [CollectionFilter as into],
         /// Sets the other collections that the module can access. Defaults to all.
@@ -113,9 +103,9 @@ impl<A: Tree, O: Tree, M: Module<A, O>> Module<A, O> for MapVariables<M> {
         let mut mapped = pack.variables(&self.mapped);
         let others = pack.variables(&self.mapped.not().and(&self.variables));
         let streams = pack.streams(&self.rngs);
-        let comes_out = self.init || self.mutable;
+        let comes_out = self.initialized || self.mutable;
         let all = self.mapped.or(&self.variables);
-        if self.init && *pack.mutable() != CollectionFilter::None {
+        if self.initialized && *pack.mutable() != CollectionFilter::None {
             let variables = mapped.clone().joined_with(others.clone());
             let args = tree::copy(&args);
             let call = |scope: &mut Scope| self.module.call(scope, args);

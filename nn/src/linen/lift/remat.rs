@@ -92,8 +92,8 @@ pub struct RematScan<M> {
     module: M,
     lengths: Vec<usize>,
     policy: Option<CheckpointPolicy>,
-    broadcast: CollectionFilter,
-    carry: CollectionFilter,
+    variable_broadcast: CollectionFilter,
+    variable_carry: CollectionFilter,
     axes: Vec<(CollectionFilter, VariableAxis)>,
     rngs: Vec<(CollectionFilter, bool)>,
 }
@@ -114,33 +114,21 @@ pub fn remat_scan<M>(module: M, lengths: &[usize]) -> RematScan<M> {
         module,
         lengths: lengths.to_vec(),
         policy: None,
-        broadcast: CollectionFilter::None,
-        carry: CollectionFilter::None,
+        variable_broadcast: CollectionFilter::None,
+        variable_carry: CollectionFilter::None,
         axes: vec![(CollectionFilter::All, 0.into())],
         rngs: vec![(CollectionFilter::All, true)],
     }
 }
 
 impl<M> RematScan<M> {
-    /// Sets the policy that selects values to store. Defaults to none.
-    #[must_use]
-    pub fn policy(mut self, policy: CheckpointPolicy) -> Self {
-        self.policy = Some(policy);
-        self
-    }
-
-    /// Sets the collections whose variables all layers share. Defaults to none.
-    #[must_use]
-    pub fn variable_broadcast(mut self, collections: impl Into<CollectionFilter>) -> Self {
-        self.broadcast = collections.into();
-        self
-    }
-
-    /// Sets the collections whose variables are carried from layer to layer. Defaults to none.
-    #[must_use]
-    pub fn variable_carry(mut self, collections: impl Into<CollectionFilter>) -> Self {
-        self.carry = collections.into();
-        self
+    setters! {
+        /// Sets the policy that selects values to store. Defaults to none.
+        policy: [Option<CheckpointPolicy>],
+        /// Sets the collections whose variables all layers share. Defaults to none.
+        variable_broadcast: [CollectionFilter as into],
+        /// Sets the collections whose variables are carried from layer to layer. Defaults to none.
+        variable_carry: [CollectionFilter as into],
     }
 
     /// Sets the collections of which each layer has its own variables, with their stacking
@@ -230,8 +218,8 @@ impl<M> Level<'_, M> {
     fn scanned<B>(&self, body: B, length: usize) -> scan::Scan<B> {
         let whole = self.whole;
         let mut looped = scan::scan(body)
-            .variable_broadcast(whole.broadcast.clone())
-            .variable_carry(whole.carry.clone())
+            .variable_broadcast(whole.variable_broadcast.clone())
+            .variable_carry(whole.variable_carry.clone())
             .in_axes(Axes::from(0))
             .length(length);
         for (filter, axis) in &whole.axes {

@@ -17,8 +17,8 @@ use std::sync::Mutex;
 pub struct Scan<M> {
     module: M,
     lifted: Lifted,
-    broadcast: CollectionFilter,
-    carry: CollectionFilter,
+    variable_broadcast: CollectionFilter,
+    variable_carry: CollectionFilter,
     in_axes: Axes,
     out_axes: Axes,
     length: Option<usize>,
@@ -58,8 +58,8 @@ pub fn scan<M>(module: M) -> Scan<M> {
     Scan {
         module,
         lifted: Lifted::default(),
-        broadcast: CollectionFilter::None,
-        carry: CollectionFilter::None,
+        variable_broadcast: CollectionFilter::None,
+        variable_carry: CollectionFilter::None,
         in_axes: 0.into(),
         out_axes: 0.into(),
         length: None,
@@ -93,20 +93,6 @@ impl<M> Scan<M> {
         self
     }
 
-    /// Sets the collections whose variables all steps share. Defaults to none.
-    #[must_use]
-    pub fn variable_broadcast(mut self, collections: impl Into<CollectionFilter>) -> Self {
-        self.broadcast = collections.into();
-        self
-    }
-
-    /// Sets the collections whose variables are carried from step to step. Defaults to none.
-    #[must_use]
-    pub fn variable_carry(mut self, collections: impl Into<CollectionFilter>) -> Self {
-        self.carry = collections.into();
-        self
-    }
-
     /// Adds RNG streams. If `split` is true, each step has its own keys.
     #[must_use]
     pub fn split_rngs(mut self, streams: impl Into<CollectionFilter>, split: bool) -> Self {
@@ -115,6 +101,10 @@ impl<M> Scan<M> {
     }
 
     setters! {
+        /// Sets the collections whose variables all steps share. Defaults to none.
+        variable_broadcast: [CollectionFilter as into],
+        /// Sets the collections whose variables are carried from step to step. Defaults to none.
+        variable_carry: [CollectionFilter as into],
         /// Sets the scanned axes of the arguments after the carry; `None` for arguments that all
         /// steps share. Defaults to the first axis.
         in_axes: [Axes as into],
@@ -123,20 +113,10 @@ impl<M> Scan<M> {
         out_axes: [Axes as into],
         /// Sets the number of steps. Required only if no argument has a scanned axis.
         length: [Option<usize>],
-    }
-
-    /// Scans from the last element to the first.
-    #[must_use]
-    pub fn reverse(mut self) -> Self {
-        self.reverse = true;
-        self
-    }
-
-    /// Sets the number of steps unrolled in each iteration of the loop. Defaults to 1.
-    #[must_use]
-    pub fn unroll(mut self, steps: usize) -> Self {
-        self.unroll = steps;
-        self
+        /// Scans from the last element to the first.
+        reverse: [true],
+        /// Sets the number of steps unrolled in each iteration of the loop. Defaults to 1.
+        unroll: [usize],
     }
 
     /// Sets the name of the new axis in the shardings of variables (`metadata_params` of Flax).
@@ -174,7 +154,7 @@ impl<M> Scan<M> {
     #[track_caller]
     fn stepped(&self, pack: &Pack) -> Variables {
         // A collection that several filters accept is shared, or else carried.
-        let stepped = self.broadcast.or(&self.carry).not();
+        let stepped = self.variable_broadcast.or(&self.variable_carry).not();
         let own = pack.variables(&stepped.and(&self.lifted.inputs()));
         let own = self.lifted.without_axis(NAME, own);
         let front = |name: &str, _: &str, a: &Array| match self.lifted.input(name).flatten() {
@@ -305,15 +285,15 @@ where
         let length = self.steps(&xs, &axes);
         let leaves = tree::leaves(&xs);
         let pack = Pack::of(scope, NAME);
-        let carried = self.broadcast.not().and(&self.carry);
-        let shared = pack.variables(&self.broadcast);
+        let (broadcast, carrying) = (&self.variable_broadcast, &self.variable_carry);
+        let carried = broadcast.not().and(carrying);
+        let shared = pack.variables(broadcast);
         let carry = pack.variables(&carried);
         let own = self.stepped(&pack);
         let (common_streams, streams) = self.streams(&pack, length);
-        let all = self.broadcast.or(&self.carry).or(&self.lifted.outputs());
+        let all = broadcast.or(carrying).or(&self.lifted.outputs());
 
-        // One step: returns the changed shared, carried and separate variables, and the
-        // results.
+        // One step: returns the changed shared, carried and separate variables and the results.
         let step = |shared: &Variables, carry: Variables, c: C, (own, streams, x): Step| {
             let x = merged(&axes, x, &leaves);
             let x = tree::with_leaves(&xs, x);
@@ -321,7 +301,7 @@ where
             let streams = common_streams.clone().joined_with(streams);
             let body = |scope: &mut Scope| self.module.call(scope, (c, x));
             let ((c, y), changed) = pack.call(variables, streams, &all, body);
-            let (shared, changed) = changed.split(&self.broadcast);
+            let (shared, changed) = changed.split(broadcast);
             let (carried, own) = changed.split(&carried);
             check_carry(&carry, &carried);
             (shared, carry.joined_with(carried), c, own, y)

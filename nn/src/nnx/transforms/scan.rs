@@ -4,8 +4,11 @@ use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, replace};
 use crate::model;
 use crate::nnx::graph;
+use crate::setters::setters;
 use ramie_core::lax::scan_with;
 use ramie_core::lax::scan_with;
+use ramie_core::lax::scan_with;
+use ramie_core::sharding::AxisName;
 use ramie_core::sharding::AxisName;
 use ramie_core::sharding::AxisName;
 use ramie_core::{Array, Tree, tree};
@@ -60,12 +63,10 @@ impl ScanOptions {
         self
     }
 
-    /// Sets the name of the scanned axis in the metadata of variables whose dimensions have
-    /// names (`nnx.PARTITION_NAME`). Defaults to none.
-    #[must_use]
-    pub fn partition_name(mut self, name: impl Into<AxisName>) -> ScanOptions {
-        self.partition_name = Some(name.into());
-        self
+    setters! {
+        /// Sets the name of the scanned axis in the metadata of variables whose dimensions have
+        /// names (`nnx.PARTITION_NAME`). Defaults to none.
+        partition_name: [Option<AxisName> as into],
     }
 }
 
