@@ -37,7 +37,7 @@ pub use base::moments::{
 pub use base::numerics::{
     global_norm, safe_increment, safe_norm, safe_norm_over, safe_root_mean_squares, scale_gradient,
 };
-pub use base::scaled::Scaled;
+pub use base::rounding::{KahanSummationState, StochasticRoundingState};
 pub use base::state_dtype::{StateDtypeState, state_dtype};
 pub use base::transformation::{GradientTransformation, OptState, identity, set_to_zero};
 pub use base::update::{apply_updates, incremental_update, periodic_update};
@@ -91,9 +91,7 @@ pub use transforms::lion::{LionMode, ScaleByLion, ScaleByLionState, scale_by_lio
 pub use transforms::lookahead::{
     Lookahead, LookaheadParams, LookaheadState, SyncPeriod, lookahead,
 };
-pub use transforms::low_precision::{
-    KahanSummationState, StochasticRoundingState, kahan_summation, stochastic_rounding,
-};
+pub use transforms::low_precision::{kahan_summation, stochastic_rounding};
 pub use transforms::masked::{Mask, MaskedState, freeze, masked, masked_by};
 pub use transforms::momentum::{
     ApplyEveryState, Ema, EmaState, Trace, TraceState, apply_every, ema, trace,
@@ -123,4 +121,5 @@ pub use transforms::scale::{
     scale_by_param_block_norm, scale_by_param_block_rms, scale_by_schedule, scale_by_sign,
     scale_by_trust_ratio,
 };
+pub use transforms::scaled::Scaled;
 pub use transforms::sm3::{ScaleBySm3, ScaleBySm3State, scale_by_sm3};

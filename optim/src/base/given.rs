@@ -1,8 +1,6 @@
 //! Checks of the numbers that configure transformations, at the line where the user gives them.
 
-use crate::contrib::{DogInit, NsCoefficients, Preconditioning};
-use crate::transforms::lookahead::SyncPeriod;
-use crate::{GradientTransformation, Hyperparam, InitialGuess, LionMode, PolyakVariant, Schedule};
+use crate::{GradientTransformation, Hyperparam, Schedule};
 use ramie_core::DType;
 use ramie_core::random::Key;
 
@@ -90,18 +88,12 @@ impl<T: Given> Given for Option<T> {
     }
 }
 
-impl Given for DogInit {
-    #[track_caller]
-    fn given(self, name: &str) -> DogInit {
-        let (DogInit::Distance(n) | DogInit::LearningRate(n) | DogInit::Heuristic(n)) = self;
-        check_number(name, n);
-        self
-    }
-}
-
+/// Implements [`Given`] for settings without numbers to check.
 macro_rules! unchecked {
-    ($($t:ty),+) => { $( impl Given for $t {} )+ };
+    ($($t:ty),+) => { $( impl $crate::base::given::Given for $t {} )+ };
 }
+pub(crate) use unchecked;
+
 unchecked!(
     bool,
     u32,
@@ -109,11 +101,5 @@ unchecked!(
     DType,
     Key,
     Vec<isize>,
-    GradientTransformation,
-    InitialGuess,
-    LionMode,
-    NsCoefficients,
-    PolyakVariant,
-    Preconditioning,
-    SyncPeriod
+    GradientTransformation
 );

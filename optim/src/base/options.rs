@@ -25,7 +25,7 @@ macro_rules! option_type {
     (dtype) => { Option<ramie_core::DType> };
     (mask) => { Option<$crate::base::options::Predicate> };
     (tx) => { $crate::GradientTransformation };
-    (dimensions) => { Option<$crate::contrib::DimensionNumbers> };
+    (dimensions) => { Option<$crate::base::dimension_numbers::DimensionNumbers> };
     ($other:ident) => { $other };
 }
 
@@ -95,12 +95,12 @@ macro_rules! option_setter {
         #[must_use]
         pub fn $field(
             mut self,
-            $field: impl Fn(&str, &ramie_core::Array) -> Option<$crate::contrib::WeightDimensionNumbers>
+            $field: impl Fn(&str, &ramie_core::Array) -> Option<$crate::base::dimension_numbers::WeightDimensionNumbers>
             + Send
             + Sync
             + 'static,
         ) -> Self {
-            self $(.$outer)? .$field = Some($crate::contrib::DimensionNumbers(std::sync::Arc::new($field)));
+            self $(.$outer)? .$field = Some($crate::base::dimension_numbers::DimensionNumbers(std::sync::Arc::new($field)));
             self
         }
     };
@@ -163,11 +163,12 @@ macro_rules! option_default {
 /// no argument), `toggle` (a boolean with a default), `count`, `dtype`, `mask`, `dimensions`,
 /// `tx`, or the name of a type.
 ///
-/// With `in Scaled` after the name, [`Scaled`](crate::Scaled) by this transformation has the same setters.
+/// With `in Scaled` after the name, [`Scaled`](crate::Scaled) by this transformation has the same
+/// setters.
 macro_rules! options {
     (
         $(#[$doc:meta])*
-        $ctor:ident() -> $name:ident in Scaled {
+        $ctor:ident() -> $name:ident in $scaled:ident {
             $( $(#[$fdoc:meta])* $field:ident: $kind:ident $(= $default:expr)?, )*
         }
         |$this:ident| $body:expr
@@ -180,7 +181,7 @@ macro_rules! options {
             |$this| $body
         }
 
-        impl $crate::Scaled<$name> {
+        impl $scaled<$name> {
             $( $crate::base::options::option_setter! { [by] $(#[$fdoc])* $field $kind $($default)? } )*
         }
     };

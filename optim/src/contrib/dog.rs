@@ -1,6 +1,7 @@
 //! Step sizes from the distance to the initial parameters, for all parameters together.
 
 use crate::base::extra_args::expect_params;
+use crate::base::given::{Given, check_number};
 use crate::base::options::{Predicate, options};
 use crate::base::wide::number_dtype;
 use crate::{
@@ -31,6 +32,15 @@ pub enum DogInit {
     LearningRate(f64),
     /// Initial estimate of the distance, as a multiple of one plus the norm of the parameters.
     Heuristic(f64),
+}
+
+impl Given for DogInit {
+    #[track_caller]
+    fn given(self, name: &str) -> DogInit {
+        let (DogInit::Distance(n) | DogInit::LearningRate(n) | DogInit::Heuristic(n)) = self;
+        check_number(name, n);
+        self
+    }
 }
 
 fn number(value: impl Into<Hyperparam>, dtype: DType) -> Array {

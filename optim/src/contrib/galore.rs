@@ -1,6 +1,6 @@
 //! GaLore: optimizers on low-rank projections of gradients.
 
-use super::dimension_numbers::{DimensionNumbers, Matrices};
+use crate::base::dimension_numbers::{DimensionNumbers, Matrices};
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
 use crate::{GradientTransformation, OptState, Scaled, Schedule, scale_by_adam};

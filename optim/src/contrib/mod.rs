@@ -5,7 +5,6 @@ mod ademamix;
 mod adopt;
 mod cocob;
 mod complex_valued;
-mod dimension_numbers;
 mod dog;
 mod galore;
 mod learning_rate_free;
@@ -19,6 +18,7 @@ mod sam;
 mod schedule_free;
 mod sophia;
 
+pub use crate::base::dimension_numbers::WeightDimensionNumbers;
 pub use acprop::{Acprop, ScaleByAcprop, acprop, scale_by_acprop};
 pub use ademamix::{
     Ademamix, ScaleByAdemamix, ScaleByAdemamixState, ScaleBySimplifiedAdemamix,
@@ -28,8 +28,6 @@ pub use ademamix::{
 pub use adopt::{Adopt, ScaleByAdopt, adopt, scale_by_adopt};
 pub use cocob::{Cocob, CocobState, ScaleByCocob, cocob, scale_by_cocob};
 pub use complex_valued::{SplitRealAndImaginaryState, split_real_and_imaginary};
-pub(crate) use dimension_numbers::DimensionNumbers;
-pub use dimension_numbers::WeightDimensionNumbers;
 pub use dog::{
     Dog, DogInit, DogState, Dowg, DowgState, ScaleByDog, ScaleByDowg, dog, dowg, scale_by_dog,
     scale_by_dowg,

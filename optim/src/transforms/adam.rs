@@ -5,6 +5,7 @@ use crate::base::moments::{
 };
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
+use crate::transforms::scaled::Scaled;
 use crate::{GradientTransformation, tree};
 use ramie_core::{Array, State};
 use ramie_derive::Tree;

@@ -3,6 +3,7 @@
 use crate::base::moments::{bias_correction, update_moment, update_moment_per_elem_norm};
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
+use crate::transforms::scaled::Scaled;
 use crate::{GradientTransformation, tree};
 use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;

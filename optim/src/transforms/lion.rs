@@ -1,8 +1,10 @@
 //! Signs of a decaying mean of updates.
 
+use crate::base::given::unchecked;
 use crate::base::moments::update_moment;
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
+use crate::transforms::scaled::Scaled;
 use crate::{GradientTransformation, tree};
 use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;
@@ -27,6 +29,8 @@ pub enum LionMode {
     /// The mix itself, clipped to the interval from -1 to 1.
     Refined,
 }
+
+unchecked!(LionMode);
 
 options! {
     /// Replaces updates by the sign of a mix of the updates and their decaying mean.

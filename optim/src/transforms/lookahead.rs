@@ -1,5 +1,6 @@
 //! `lookahead`: slow parameters that follow fast ones.
 
+use crate::base::given::unchecked;
 use crate::base::numerics::count_zero;
 use crate::base::options::options;
 use crate::base::wide::{into_wide, wide_state};
@@ -63,6 +64,8 @@ impl LookaheadParams {
 /// The number of steps between two synchronizations of fast and slow parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct SyncPeriod(i32);
+
+unchecked!(SyncPeriod);
 
 impl SyncPeriod {
     /// Returns the number of steps.

@@ -7,19 +7,13 @@
 
 use crate::base::extra_args::expect_params;
 use crate::base::numerics::{count_zero, safe_increment};
+use crate::base::rounding::{KahanSummationState, StochasticRoundingState};
 use crate::base::wide::wide_dtype;
 use crate::{GradientTransformation, tree};
 use ramie_core::dtypes::finfo;
+use ramie_core::dtypes::finfo;
 use ramie_core::random::{self, Key};
-use ramie_core::{Array, DType, State, where_};
-use ramie_derive::Tree;
-
-/// The state of [`kahan_summation`].
-#[derive(Tree)]
-pub struct KahanSummationState {
-    /// Accumulated rounding error of each parameter, in its dtype.
-    pub compensation: State,
-}
+use ramie_core::{Array, DType, where_};
 
 /// Adds the rounding error of each step to the next update (Kahan summation).
 ///
@@ -69,15 +63,6 @@ pub fn kahan_summation() -> GradientTransformation {
             (updates, KahanSummationState { compensation })
         },
     )
-}
-
-/// The state of [`stochastic_rounding`].
-#[derive(Tree)]
-pub struct StochasticRoundingState {
-    /// Number of steps, 0-d `i32`.
-    pub count: Array,
-    /// RNG key from which the keys of the steps are derived.
-    pub rng_key: Key,
 }
 
 /// Rounds parameters in `bf16` up or down at random, so that the expected value is exact: a sum a

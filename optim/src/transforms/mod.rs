@@ -29,4 +29,5 @@ pub(crate) mod polyak;
 pub(crate) mod rms;
 pub(crate) mod rprop;
 pub(crate) mod scale;
+pub(crate) mod scaled;
 pub(crate) mod sm3;

@@ -1,6 +1,7 @@
 //! Optimistic gradients.
 
 use crate::base::options::options;
+use crate::transforms::scaled::Scaled;
 use crate::{GradientTransformation, Hyperparam};
 use ramie_core::{Array, DType, State, where_};
 use ramie_derive::Tree;

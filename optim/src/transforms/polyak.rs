@@ -1,5 +1,6 @@
 //! Polyak's step size.
 
+use crate::base::given::unchecked;
 use crate::base::options::options;
 use crate::{ExtraArgs, GradientTransformation, tree};
 use ramie_core::{Array, where_};
@@ -13,6 +14,8 @@ pub enum PolyakVariant {
     /// The step is zero.
     SpsPlus,
 }
+
+unchecked!(PolyakVariant);
 
 options! {
     /// Multiplies updates by `min((f - f_min) / (‖g‖² + eps), max_learning_rate)`, where `f` is

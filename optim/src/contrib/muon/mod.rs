@@ -4,7 +4,7 @@ mod newton_schulz;
 
 pub use newton_schulz::{NsCoefficients, Preconditioning, orthogonalize_via_newton_schulz};
 
-use super::dimension_numbers::DimensionNumbers;
+use crate::base::dimension_numbers::DimensionNumbers;
 use crate::base::moments::{corrected_mean, update_moment};
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;

@@ -1,6 +1,7 @@
 //! Orthogonalization of matrices by the Newton–Schulz iteration.
 
-use super::super::WeightDimensionNumbers;
+use crate::base::dimension_numbers::WeightDimensionNumbers;
+use crate::base::given::unchecked;
 use crate::base::wide::wide;
 use crate::tree;
 use ramie_core::Array;
@@ -23,6 +24,8 @@ pub enum Preconditioning {
     Schatten,
 }
 
+unchecked!(Preconditioning);
+
 /// The coefficients of `x`, `x³` and `x⁵` in each iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NsCoefficients {
@@ -31,6 +34,8 @@ pub enum NsCoefficients {
     /// Separate coefficients for each iteration.
     Each(Vec<[f64; 3]>),
 }
+
+unchecked!(NsCoefficients);
 
 impl NsCoefficients {
     /// Returns the coefficients with the steepest slope at zero (`"standard"` in Optax).

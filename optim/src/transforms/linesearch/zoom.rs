@@ -1,6 +1,7 @@
 //! Line search by interpolation within an interval.
 
 use crate::base::extra_args::expect_params;
+use crate::base::given::unchecked;
 use crate::base::numerics::count_zero;
 use crate::base::options::options;
 use crate::base::wide::number_dtype;
@@ -42,6 +43,8 @@ pub enum InitialGuess {
     /// A step size of 1, which suits (quasi-)Newton methods.
     One,
 }
+
+unchecked!(InitialGuess);
 
 /// An optional number.
 type MaybeNumber = Option<f64>;

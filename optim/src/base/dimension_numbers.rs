@@ -49,7 +49,7 @@ impl WeightDimensionNumbers {
 
     /// Returns how to reshape `x` to a stack of matrices.
     #[track_caller]
-    pub(super) fn place(&self, operation: &str, x: &Array) -> Matrices {
+    pub(crate) fn place(&self, operation: &str, x: &Array) -> Matrices {
         let rank = x.ndim() as isize;
         let axes = |list: &[isize]| -> Vec<usize> {
             let at = |axis: &isize| {
@@ -81,7 +81,7 @@ impl WeightDimensionNumbers {
 }
 
 /// The conversion between an array and a stack of matrices.
-pub(super) struct Matrices {
+pub(crate) struct Matrices {
     order: Vec<isize>,
     back: Vec<isize>,
     /// Shape of the array in that order of axes.
@@ -133,7 +133,7 @@ pub(crate) struct DimensionNumbers(pub Arc<Rule>);
 
 impl DimensionNumbers {
     /// Accepts arrays with two axes as matrices.
-    pub(super) fn of_matrices() -> DimensionNumbers {
+    pub(crate) fn of_matrices() -> DimensionNumbers {
         DimensionNumbers(Arc::new(|_, array| {
             (array.ndim() == 2).then(WeightDimensionNumbers::default)
         }))
