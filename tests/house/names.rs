@@ -1,4 +1,4 @@
-//! Which file of the core names an item of which other file.
+//! Which file of a crate names an item of which other file.
 
 use crate::source::{Source, Use};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,8 +13,10 @@ enum Found {
     Outside,
 }
 
-/// The modules of the core, and the arrows between their files.
+/// The modules of a crate, and the arrows between their files.
 pub struct Names {
+    /// The name by which the crate may refer to itself: `ramie_core`.
+    own: String,
     /// Sources by the path of their module: `prim::control`, and an empty path for the root.
     modules: BTreeMap<String, Source>,
     /// Macros of the crate's root, with the file that defines each.
@@ -55,6 +57,7 @@ impl Names {
             modules.insert(module.replace('/', "::"), source);
         }
         let mut names = Names {
+            own: format!("ramie_{}", folder.trim_end_matches("/src/")),
             modules,
             exported,
             arrows: BTreeMap::new(),
@@ -102,7 +105,9 @@ impl Names {
         let mut module = module.to_string();
         let mut rest = path;
         match &*path[0] {
-            "crate" | "ramie_core" => (module, rest) = (String::new(), &path[1..]),
+            name if name == "crate" || name == self.own => {
+                (module, rest) = (String::new(), &path[1..]);
+            }
             "self" => rest = &path[1..],
             "super" => {
                 while rest.first().is_some_and(|name| name == "super") {
@@ -126,24 +131,29 @@ impl Names {
     /// What `path` refers to in `module`. `value` chooses between a module and a function of
     /// one name.
     fn find(&self, module: &str, path: &[String], value: bool) -> Found {
-        let Some((mut module, mut rest)) = self.begin(module, path) else {
+        let Some((module, rest)) = self.begin(module, path) else {
             return Found::Outside;
         };
         if let Some(found) = self.walk(&module, &rest, value, 0) {
             return found;
         }
-        // The deepest module that the path reaches.
+        self.deepest(&module, &rest).unwrap_or(Found::Outside)
+    }
+
+    /// An item that no file defines by its name: a macro of the deepest module that the path
+    /// reaches does. `None` if that is the root, which a path in a macro begins with.
+    fn deepest(&self, module: &str, rest: &[String]) -> Option<Found> {
+        let (mut module, mut rest) = (module.to_string(), rest);
         while rest.len() > 1
             && let Some(Found::Module(next)) = self.walk(&module, &rest[..1], false, 0)
         {
-            (module, rest) = (next, rest[1..].to_vec());
+            (module, rest) = (next, &rest[1..]);
         }
-        if module.is_empty() {
-            // A path in a macro, whose row stands in another module.
-            return Found::Outside;
-        }
-        let file = self.modules[&module].file.clone();
-        Found::Item(file, rest[0].clone())
+        let name = rest.first().filter(|_| !module.is_empty())?;
+        Some(Found::Item(
+            self.modules[&module].file.clone(),
+            name.clone(),
+        ))
     }
 
     fn walk(&self, module: &str, rest: &[String], value: bool, depth: usize) -> Option<Found> {
@@ -205,6 +215,7 @@ impl Names {
             }
         };
         path.extend_from_slice(rest);
-        self.walk(&start, &path, value, depth + 1)
+        let found = self.walk(&start, &path, value, depth + 1);
+        found.or_else(|| self.deepest(&start, &path))
     }
 }

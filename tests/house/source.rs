@@ -63,7 +63,7 @@ fn behind_item(tokens: &[&str], at: usize) -> usize {
 }
 
 impl Source {
-    /// Reads a file of `core/src`.
+    /// Reads a file by its path below `src`.
     pub fn read(file: &str, text: &str) -> Source {
         const ITEMS: [&str; 7] = ["fn", "struct", "enum", "trait", "type", "const", "static"];
         let tokens = tokens(text);
