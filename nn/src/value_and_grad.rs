@@ -2,10 +2,7 @@
 
 use crate::Param;
 use crate::model::{self, Filter, of_type};
-use crate::nnx::{self, Filter, of_type};
 use ramie_core::options::HasAux;
-use ramie_core::options::HasAux;
-use ramie_core::typing::Objective;
 use ramie_core::typing::Objective;
 use ramie_core::{Array, State, Tree, vjp_with};
 use std::panic::Location;

@@ -11,7 +11,6 @@ use crate::base::rounding::{KahanSummationState, StochasticRoundingState};
 use crate::base::wide::wide_dtype;
 use crate::{GradientTransformation, tree};
 use ramie_core::dtypes::finfo;
-use ramie_core::dtypes::finfo;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, where_};
 

@@ -5,7 +5,6 @@ use super::pack::Pack;
 use crate::linen::{CollectionFilter, Module, Scope, Variables};
 use crate::setters::setters;
 use ramie_core::sharding::AxisName;
-use ramie_core::sharding::AxisName;
 use ramie_core::{Tree, tree};
 use std::borrow::Cow;
 use std::fmt;

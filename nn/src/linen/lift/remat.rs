@@ -5,7 +5,6 @@ use super::{Axes, VariableAxis, scan};
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
 use crate::setters::setters;
 use ramie_core::options::CheckpointOptions;
-use ramie_core::options::CheckpointOptions;
 use ramie_core::{CheckpointPolicy, Tree, checkpoint_with};
 use std::borrow::Cow;
 

@@ -3,7 +3,6 @@
 use crate::linen::{Apply, CollectionFilter, Module, Streams, Variables, apply};
 use crate::model;
 use ramie_core::extend::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
-use ramie_core::extend::{Atom, ClosedJaxpr, Eqn, Jaxpr, Var};
 use ramie_core::{Array, Aval, DType, Tree, jit, make_jaxpr, vjp};
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -3,8 +3,6 @@
 use super::{copy, replace};
 use crate::Param;
 use crate::model::{self, Filter, Leaf, of_type};
-use crate::nnx::filter::{Filter, Leaf, of_type};
-use crate::nnx::graph;
 use ramie_core::options::HasAux;
 use ramie_core::text::listed;
 use ramie_core::typing::Objective;

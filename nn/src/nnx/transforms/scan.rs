@@ -3,13 +3,8 @@
 use super::axes::{Axis, StateAxes, checked_axis, rename_axes};
 use super::{copy, replace};
 use crate::model;
-use crate::nnx::graph;
 use crate::setters::setters;
 use ramie_core::lax::scan_with;
-use ramie_core::lax::scan_with;
-use ramie_core::lax::scan_with;
-use ramie_core::sharding::AxisName;
-use ramie_core::sharding::AxisName;
 use ramie_core::sharding::AxisName;
 use ramie_core::{Array, Tree, tree};
 use std::cell::RefCell;
