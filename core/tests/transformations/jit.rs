@@ -266,3 +266,22 @@ fn an_argument_that_is_not_there_cannot_be_donated() {
     let f = jit_with(|s: &mut Array, x: Array| *s += x, options);
     f(&mut Array::from(1.0f32), Array::from(2.0f32));
 }
+
+#[test]
+fn functions_of_one_program_have_names_of_their_own() {
+    let named = |name: &str, factor: f32| {
+        let options = JitOptions {
+            name: Some(name.into()),
+            ..Default::default()
+        };
+        jit_with(move |x: Array| &x * factor, options)
+    };
+    // The second `layer` would take the name of the third function.
+    let layers = [
+        named("layer", 2.0),
+        named("layer", 3.0),
+        named("layer_1", 5.0),
+    ];
+    let all = jit(move |x: Array| layers.iter().fold(x, |x, layer| layer(x)));
+    assert_eq!(all(f32s(&[1.0])).to_vec::<f32>(), [30.0]);
+}

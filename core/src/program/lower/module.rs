@@ -174,14 +174,9 @@ impl Module {
         }
         let base = identifier(name);
         let base = if base == "main" { "main_".into() } else { base };
-        let count = self.names.entry(base.clone()).or_insert(0);
-        let unique = match *count {
-            0 => base,
-            n => format!("{base}_{n}"),
-        };
         // The name is taken before the body is written, which may contain functions of the same
         // name.
-        *count += 1;
+        let unique = self.unused_name(base);
         let (text, ordered) = self.write_function(&unique, axes, jaxpr, &[], &[]);
         self.functions.push(text);
         let callee = Callee {
@@ -190,6 +185,23 @@ impl Module {
         };
         self.by_jaxpr.insert((jaxpr.clone(), axes), callee.clone());
         callee
+    }
+
+    /// Returns a name that no function has yet, and takes it: `base`, `base_1`, `base_2`, …
+    fn unused_name(&mut self, base: String) -> String {
+        loop {
+            let count = self.names.entry(base.clone()).or_insert(0);
+            *count += 1;
+            if *count == 1 {
+                return base;
+            }
+            // A function of the program may bear the numbered name itself.
+            let numbered = format!("{base}_{}", *count - 1);
+            if !self.names.contains_key(&numbered) {
+                self.names.insert(numbered.clone(), 1);
+                return numbered;
+            }
+        }
     }
 
     /// Returns the first line of a function, up to the types of its results.
