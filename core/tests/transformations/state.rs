@@ -263,3 +263,14 @@ fn empty_parts_are_added_and_carried() {
     state.insert("d", scalar(4.0));
     assert_eq!(children(&state), ["a.w", "b", "-a.none", "c", "d"]);
 }
+
+#[test]
+fn empty_parts_end_where_an_array_comes() {
+    let state = State::from_iter([("a", scalar(1.0)), ("b", scalar(2.0))]);
+    let (first, second) = (state.masked(|p, _| p == "a"), state.masked(|p, _| p == "b"));
+    let whole = first.clone().merge(second);
+    assert_eq!(values(&whole), [("a".into(), 1.0), ("b".into(), 2.0)]);
+    assert_eq!(children(&whole), ["a", "b"]);
+    // A filter drops empty parts, whether it rejects an array or not.
+    assert_eq!(children(&first.filter(|_, _| true)), ["a"]);
+}

@@ -271,7 +271,8 @@ impl State {
             side.0.push(entry.clone());
             side.1.push(array.clone());
         }
-        if no.1.is_empty() {
+        // The same state, which shares the layout, unless it has empty parts to drop.
+        if no.1.is_empty() && self.layout.holes().is_empty() {
             return (self.clone(), State::new());
         }
         let state = |(entries, arrays)| State {
@@ -296,9 +297,14 @@ impl State {
         // `self`.
         let behind = others.holes().iter();
         let behind = behind.map(|(index, path)| (self.len() + index, path.clone()));
-        let holes = own.holes().iter().cloned().chain(behind).collect();
+        let holes = own.holes().iter().cloned().chain(behind);
         let layout = match Layout::new(entries.cloned().collect()) {
-            Ok(layout) => Arc::new(layout.with_holes(holes)),
+            Ok(layout) => {
+                // An array of the other state fills an empty part of the same path.
+                let open = |(_, path): &(usize, Arc<str>)| layout.position(path).is_none();
+                let holes = holes.filter(open).collect();
+                Arc::new(layout.with_holes(holes))
+            }
             Err(path) => panic!(
                 "State::merge: both states have an array at `{path}`\n  help: use `insert` to \
                  replace an array, or filter one of the states"
