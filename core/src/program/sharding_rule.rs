@@ -206,7 +206,7 @@ fn sums(
     let agree = args
         .iter()
         .zip(&specs)
-        .all(|(a, s)| a.ndim() == 0 || s.unreduced() == first.unreduced());
+        .all(|(_, s)| s.unreduced() == first.unreduced());
     if linear && agree {
         return Ok((first.unreduced().to_vec(), reduced));
     }

@@ -304,6 +304,13 @@ fn sums_may_be_left_for_later() {
         message.contains("unreduced rule for sin is not implemented"),
         "{message}"
     );
+    // Each device would add the number once.
+    let parts = reshard(&x, P![None, None].with_unreduced("Y"));
+    let message = panic_message(|| &parts + 1.0);
+    assert!(
+        message.contains("unreduced over the same axes"),
+        "{message}"
+    );
     let out = jit(f)(x, w);
     assert_eq!(out.aval().to_string(), "f32[8@X,8]");
     close(&out, &(iota(&[8, 16]).matmul(iota(&[16, 8])) * 2));
