@@ -14,7 +14,7 @@ const MOST_CALLS: usize = 100;
 
 /// The shape of a value and its sharding, if it is known.
 #[derive(Clone, Default)]
-struct Known<'m> {
+struct KnownValue<'m> {
     shape: &'m [usize],
     sharding: Option<ShardingText>,
 }
@@ -55,16 +55,16 @@ impl<'m> Search<'m> {
         block: &'m Block,
         arguments: Vec<Option<ShardingText>>,
     ) -> Vec<Option<ShardingText>> {
-        let mut values: HashMap<ValueId, Known<'m>> = HashMap::new();
+        let mut values: HashMap<ValueId, KnownValue<'m>> = HashMap::new();
         let mut arguments = arguments.into_iter();
         for (value, ty) in &block.arguments {
             let sharding = arguments.next().flatten();
             let shape = shape(ty);
-            values.insert(*value, Known { shape, sharding });
+            values.insert(*value, KnownValue { shape, sharding });
         }
         for operation in &block.operations {
             let known = |v: &ValueId| values.get(v).cloned().unwrap_or_default();
-            let operands: Vec<Known<'m>> = operation.operands.iter().map(known).collect();
+            let operands: Vec<KnownValue<'m>> = operation.operands.iter().map(known).collect();
             if operation.name.ends_with("return") {
                 return operands.into_iter().map(|o| o.sharding).collect();
             }
@@ -79,7 +79,7 @@ impl<'m> Search<'m> {
                     Some(sharding) => sharding,
                     None => one(operation, &operands, i, shape),
                 };
-                values.insert(*value, Known { shape, sharding });
+                values.insert(*value, KnownValue { shape, sharding });
             }
         }
         Vec::new()
@@ -89,7 +89,7 @@ impl<'m> Search<'m> {
     fn named(
         &mut self,
         operation: &'m Operation,
-        operands: &[Known<'m>],
+        operands: &[KnownValue<'m>],
     ) -> Vec<Option<ShardingText>> {
         let text = |name: &str| operation.attributes.get(name).and_then(Attribute::text);
         match operation.name.as_str() {
@@ -109,7 +109,7 @@ impl<'m> Search<'m> {
     fn called(
         &mut self,
         operation: &'m Operation,
-        operands: &[Known<'m>],
+        operands: &[KnownValue<'m>],
     ) -> Option<Vec<Option<ShardingText>>> {
         let Some(Attribute::Symbol(name)) = operation.attributes.get("callee") else {
             return None;
@@ -127,7 +127,7 @@ impl<'m> Search<'m> {
 /// is computed.
 fn one(
     operation: &Operation,
-    operands: &[Known<'_>],
+    operands: &[KnownValue<'_>],
     index: usize,
     shape: &[usize],
 ) -> Option<ShardingText> {
@@ -184,7 +184,7 @@ fn one(
 /// Links the axes of a product: batch axes, then the other axes of both operands.
 fn product(
     operation: &Operation,
-    operands: &[Known<'_>],
+    operands: &[KnownValue<'_>],
     link: &mut impl FnMut(usize, usize, usize),
 ) {
     let Some(Attribute::Structure { fields, .. }) =
@@ -215,7 +215,7 @@ fn product(
 
 /// Combines the shardings of operands: each axis of the result has the first that splits it, without axes of
 /// the mesh that split another.
-fn combine(operands: &[Known<'_>], sources: &[Vec<(usize, usize)>]) -> Option<ShardingText> {
+fn combine(operands: &[KnownValue<'_>], sources: &[Vec<(usize, usize)>]) -> Option<ShardingText> {
     let mesh = operands
         .iter()
         .find_map(|o| o.sharding.as_ref())?

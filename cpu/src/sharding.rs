@@ -1,6 +1,6 @@
 //! Shardings: how arrays are split over the devices of a mesh.
 
-use crate::memory::{Context, Fresh, Strides, Tensor, row_major};
+use crate::memory::{Context, OutputTensor, Strides, Tensor, row_major};
 use crate::text::sharding::{MeshText, ShardingText};
 use crate::text::{self, Module};
 use crate::{Dims, Error, Result, TensorType};
@@ -208,7 +208,7 @@ impl Sharding {
             let (_, whole) = parts.next().expect("at least one device has the array");
             return Ok(whole.clone());
         }
-        let mut fresh = Fresh::new(context, ty.clone())?;
+        let mut fresh = OutputTensor::new(context, ty.clone())?;
         let strides: Strides = row_major(&ty.shape);
         for (device, part) in parts.filter(|(_, part)| part.size() != 0) {
             let offset = self.offset(device, part.shape(), &strides);

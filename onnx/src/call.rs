@@ -1,7 +1,7 @@
 //! `Call`: one node with the values of its inputs, as operators see it.
 
 use crate::file::Node;
-use crate::known::Known;
+use crate::known::HostTensor;
 use crate::node::Op;
 use crate::run::Scope;
 use ramie_core::{Array, DType};
@@ -11,7 +11,7 @@ use std::ops::Deref;
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     /// A tensor whose elements are known.
-    Known(Known),
+    Known(HostTensor),
     /// Any other tensor.
     Array(Array),
 }
@@ -45,8 +45,8 @@ impl From<Array> for Value {
     }
 }
 
-impl From<Known> for Value {
-    fn from(known: Known) -> Value {
+impl From<HostTensor> for Value {
+    fn from(known: HostTensor) -> Value {
         Value::Known(known)
     }
 }
@@ -102,15 +102,15 @@ impl Call<'_> {
     }
 
     /// Returns an input whose elements are known, or can be read because nothing is traced.
-    pub fn known(&self, i: usize) -> Option<Known> {
+    pub fn known(&self, i: usize) -> Option<HostTensor> {
         match self.value(i)? {
             Value::Known(known) => Some(known.clone()),
-            Value::Array(array) => Known::of_array(array),
+            Value::Array(array) => HostTensor::of_array(array),
         }
     }
 
     /// Returns an input whose elements must be known, if it is given.
-    pub fn optional_known(&self, i: usize) -> Option<Known> {
+    pub fn optional_known(&self, i: usize) -> Option<HostTensor> {
         let value = self.value(i)?;
         match self.known(i) {
             Some(known) => Some(known),

@@ -1,7 +1,7 @@
 //! Graphs whose tensors are divided into constants and weights.
 
 use crate::file::{self, Attribute, Store, Tensor, ValueInfo};
-use crate::known::Known;
+use crate::known::HostTensor;
 use crate::node::Op;
 use crate::operators;
 use ramie_core::DType;
@@ -16,7 +16,7 @@ pub(crate) struct Graph {
     pub ops: Vec<Op>,
     /// Tensors that are part of every program: 0-d ones, integers, and those that operators need
     /// while they are traced.
-    pub constants: HashMap<String, Known>,
+    pub constants: HashMap<String, HostTensor>,
     /// All other tensors.
     pub weights: Vec<Weight>,
 }
@@ -66,7 +66,9 @@ pub(crate) fn prepare(graph: file::Graph, prefix: &str, store: &Store) -> Result
             return Err(Problem::Tensor(tensor.name, what.into()));
         }
         let dtype = tensor.dtype()?;
-        if is_weight(&tensor, dtype) && !(needed.contains(&tensor.name) && Known::supports(dtype)) {
+        if is_weight(&tensor, dtype)
+            && !(needed.contains(&tensor.name) && HostTensor::supports(dtype))
+        {
             let path = format!("{prefix}{}", tensor.name);
             out.weights.push(Weight {
                 name: tensor.name.clone(),
@@ -75,7 +77,7 @@ pub(crate) fn prepare(graph: file::Graph, prefix: &str, store: &Store) -> Result
             });
         } else {
             out.constants
-                .insert(tensor.name.clone(), Known::read(&tensor, store)?);
+                .insert(tensor.name.clone(), HostTensor::read(&tensor, store)?);
         }
     }
     Ok(out)
@@ -94,7 +96,7 @@ fn operation(mut node: file::Node, prefix: &str, store: &Store) -> Result<Op, Pr
             }
             Attribute::Tensor(tensor) => {
                 let dtype = tensor.dtype()?;
-                if !Known::supports(dtype) {
+                if !HostTensor::supports(dtype) {
                     return Err(Problem::Tensor(
                         format!("{label}.{name}"),
                         format!(
@@ -104,7 +106,7 @@ fn operation(mut node: file::Node, prefix: &str, store: &Store) -> Result<Op, Pr
                         ),
                     ));
                 }
-                tensors.insert(name.clone(), Known::read(tensor, store)?);
+                tensors.insert(name.clone(), HostTensor::read(tensor, store)?);
             }
             _ => {}
         }
@@ -118,7 +120,7 @@ fn operation(mut node: file::Node, prefix: &str, store: &Store) -> Result<Op, Pr
 
 /// Whether a tensor is a weight unless an operator needs it while it is traced.
 fn is_weight(tensor: &Tensor, dtype: DType) -> bool {
-    !Known::supports(dtype)
+    !HostTensor::supports(dtype)
         || !tensor.shape.is_empty()
             && (dtype.is_float() || dtype.bits() == 8 && dtype != DType::Bool)
 }
@@ -129,7 +131,7 @@ fn output(node: &file::Node) -> String {
 
 /// Value of a node `Constant`.
 enum Value {
-    Known(Known),
+    Known(HostTensor),
     Tensor(Box<Tensor>),
 }
 
@@ -141,12 +143,12 @@ fn constant(node: &mut file::Node) -> Result<Value, Problem> {
     };
     Ok(Value::Known(match value {
         Attribute::Tensor(tensor) => return Ok(Value::Tensor(std::mem::take(tensor))),
-        Attribute::Int(value) => Known::number(*value),
-        Attribute::Ints(values) => Known::list(values.iter().copied()),
-        Attribute::Float(value) => Known::floats(DType::F32, &[], vec![f64::from(*value)]),
+        Attribute::Int(value) => HostTensor::number(*value),
+        Attribute::Ints(values) => HostTensor::list(values.iter().copied()),
+        Attribute::Float(value) => HostTensor::floats(DType::F32, &[], vec![f64::from(*value)]),
         Attribute::Floats(values) => {
             let values: Vec<f64> = values.iter().map(|v| f64::from(*v)).collect();
-            Known::floats(DType::F32, &[values.len()], values)
+            HostTensor::floats(DType::F32, &[values.len()], values)
         }
         _ => {
             return Err(Problem::File(format!(

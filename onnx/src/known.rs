@@ -20,7 +20,7 @@ pub(crate) enum Numbers {
 
 /// A tensor on the host.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct HostTensor {
     pub dtype: DType,
     pub numbers: Numbers,
 }
@@ -33,7 +33,7 @@ macro_rules! each {
             $crate::known::Numbers::Ints($x) => $crate::known::Numbers::Ints($body),
             $crate::known::Numbers::Floats($x) => $crate::known::Numbers::Floats($body),
         };
-        $crate::known::Known {
+        $crate::known::HostTensor {
             dtype: known.dtype,
             numbers,
         }
@@ -41,56 +41,56 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-impl Known {
+impl HostTensor {
     /// Returns whether elements of a dtype can be known.
     pub fn supports(dtype: DType) -> bool {
         DType::COMMON.contains(&dtype)
     }
 
     /// Creates a 1-d tensor of `i64`.
-    pub fn list(numbers: impl IntoIterator<Item = i64>) -> Known {
+    pub fn list(numbers: impl IntoIterator<Item = i64>) -> HostTensor {
         let numbers: Vec<i64> = numbers.into_iter().collect();
-        Known::ints(DType::I64, &[numbers.len()], numbers)
+        HostTensor::ints(DType::I64, &[numbers.len()], numbers)
     }
 
     /// Creates a 0-d tensor of `i64`.
-    pub fn number(number: i64) -> Known {
-        Known::ints(DType::I64, &[], vec![number])
+    pub fn number(number: i64) -> HostTensor {
+        HostTensor::ints(DType::I64, &[], vec![number])
     }
 
-    pub fn ints(dtype: DType, shape: &[usize], numbers: Vec<i64>) -> Known {
+    pub fn ints(dtype: DType, shape: &[usize], numbers: Vec<i64>) -> HostTensor {
         let numbers = ArrayD::from_shape_vec(IxDyn(shape), numbers).expect("as many as the shape");
-        Known {
+        HostTensor {
             dtype,
             numbers: Numbers::Ints(numbers),
         }
     }
 
-    pub fn floats(dtype: DType, shape: &[usize], numbers: Vec<f64>) -> Known {
+    pub fn floats(dtype: DType, shape: &[usize], numbers: Vec<f64>) -> HostTensor {
         let numbers = ArrayD::from_shape_vec(IxDyn(shape), numbers).expect("as many as the shape");
-        Known {
+        HostTensor {
             dtype,
             numbers: Numbers::Floats(numbers),
         }
     }
 
     /// Reads a tensor of a file. Its dtype must be one that [`supports`](Known::supports) accepts.
-    pub fn read(tensor: &Tensor, store: &Store) -> Result<Known, Problem> {
+    pub fn read(tensor: &Tensor, store: &Store) -> Result<HostTensor, Problem> {
         let (bytes, dtype) = (tensor.read(store)?, tensor.dtype()?);
-        Ok(Known::of_bytes(&bytes, &tensor.shape, dtype))
+        Ok(HostTensor::of_bytes(&bytes, &tensor.shape, dtype))
     }
 
     /// Copies an array to the host, unless it is traced, has no elements or has a dtype that is not
     /// supported.
-    pub fn of_array(array: &Array) -> Option<Known> {
-        if array.is_tracer() || !Known::supports(array.dtype()) {
+    pub fn of_array(array: &Array) -> Option<HostTensor> {
+        if array.is_tracer() || !HostTensor::supports(array.dtype()) {
             return None;
         }
         let bytes = array.try_to_bytes().ok()?;
-        Some(Known::of_bytes(&bytes, array.shape(), array.dtype()))
+        Some(HostTensor::of_bytes(&bytes, array.shape(), array.dtype()))
     }
 
-    fn of_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> Known {
+    fn of_bytes(bytes: &[u8], shape: &[usize], dtype: DType) -> HostTensor {
         macro_rules! numbers {
             ($t:ty, $to:ident, |$x:ident| $e:expr) => {{
                 let each = bytes.chunks_exact(size_of::<$t>());
@@ -98,7 +98,7 @@ impl Known {
                     let $x = <$t>::from_le_bytes(b.try_into().expect("the size of an element"));
                     $e
                 });
-                Known::$to(dtype, shape, each.collect())
+                HostTensor::$to(dtype, shape, each.collect())
             }};
         }
         match dtype {
@@ -201,8 +201,8 @@ impl Known {
     }
 
     /// Converts the elements to another dtype. Floats are truncated to integers.
-    pub fn cast(&self, dtype: DType) -> Option<Known> {
-        if !Known::supports(dtype) {
+    pub fn cast(&self, dtype: DType) -> Option<HostTensor> {
+        if !HostTensor::supports(dtype) {
             return None;
         }
         let shape = self.shape();
@@ -210,7 +210,7 @@ impl Known {
             // Elements have the values of their dtype although they are stored as `f64`.
             let narrow = |x: f64| Scalar::Float(x).cast(dtype).to_f64();
             let floats = self.to_floats().into_iter().map(narrow).collect();
-            return Some(Known::floats(dtype, shape, floats));
+            return Some(HostTensor::floats(dtype, shape, floats));
         }
         let ints = match dtype {
             // By way of floats, since 0.5 is true and would truncate to 0.
@@ -225,16 +225,16 @@ impl Known {
                 .map(|x| wrapped(x, dtype))
                 .collect(),
         };
-        Some(Known::ints(dtype, shape, ints))
+        Some(HostTensor::ints(dtype, shape, ints))
     }
 
     /// Combines the elements of two tensors, which are broadcast together.
     pub fn zip(
         &self,
-        other: &Known,
+        other: &HostTensor,
         ints: impl Fn(i64, i64) -> i64,
         floats: impl Fn(f64, f64) -> f64,
-    ) -> Option<Known> {
+    ) -> Option<HostTensor> {
         // Each is broadcast with the shape of the other, so both get the common shape.
         let (a, b) = (self.expand(other.shape())?, other.expand(self.shape())?);
         let dtype = self.dtype;
@@ -253,11 +253,15 @@ impl Known {
             }
             _ => return None,
         };
-        Some(Known { dtype, numbers })
+        Some(HostTensor { dtype, numbers })
     }
 
     /// Compares the elements of two tensors, which are broadcast together. NaN has no order.
-    pub fn compare(&self, other: &Known, holds: impl Fn(Ordering) -> bool) -> Option<Known> {
+    pub fn compare(
+        &self,
+        other: &HostTensor,
+        holds: impl Fn(Ordering) -> bool,
+    ) -> Option<HostTensor> {
         let (a, b) = (self.expand(other.shape())?, other.expand(self.shape())?);
         let flag = |order: Option<Ordering>| i64::from(order.is_some_and(&holds));
         let flags = match (&a.numbers, &b.numbers) {
@@ -277,11 +281,11 @@ impl Known {
             }
             _ => return None,
         };
-        Some(Known::ints(DType::Bool, a.shape(), flags))
+        Some(HostTensor::ints(DType::Bool, a.shape(), flags))
     }
 
     /// Selects elements of `a` where a condition holds, and of `b` otherwise.
-    pub fn select(condition: &Known, a: &Known, b: &Known) -> Option<Known> {
+    pub fn select(condition: &HostTensor, a: &HostTensor, b: &HostTensor) -> Option<HostTensor> {
         fn pick<T: Copy>(flags: &[i64], a: &ArrayD<T>, b: &ArrayD<T>) -> Vec<T> {
             let pairs = flags.iter().zip(a.iter().zip(b.iter()));
             pairs
@@ -293,22 +297,22 @@ impl Known {
         let (a, b) = (a.expand(&shape)?, b.expand(&shape)?);
         match (&a.numbers, &b.numbers) {
             (Numbers::Ints(x), Numbers::Ints(y)) => {
-                Some(Known::ints(a.dtype, &shape, pick(&flags, x, y)))
+                Some(HostTensor::ints(a.dtype, &shape, pick(&flags, x, y)))
             }
             (Numbers::Floats(x), Numbers::Floats(y)) => {
-                Some(Known::floats(a.dtype, &shape, pick(&flags, x, y)))
+                Some(HostTensor::floats(a.dtype, &shape, pick(&flags, x, y)))
             }
             _ => None,
         }
     }
 
     /// Broadcasts the tensor together with a shape.
-    pub fn expand(&self, shape: &[usize]) -> Option<Known> {
+    pub fn expand(&self, shape: &[usize]) -> Option<HostTensor> {
         let shape = broadcast_shapes(&[self.shape(), shape])?;
         Some(each!(self, |x| x.broadcast(IxDyn(&shape))?.to_owned()))
     }
 
-    pub fn reshape(&self, shape: &[usize]) -> Option<Known> {
+    pub fn reshape(&self, shape: &[usize]) -> Option<HostTensor> {
         let shape = IxDyn(shape);
         Some(each!(self, |x| x.to_shape(shape).ok()?.to_owned()))
     }

@@ -4,7 +4,7 @@ use crate::call::Value;
 use crate::description::Description;
 use crate::file::{Dim, Store};
 use crate::graph::Graph;
-use crate::known::Known;
+use crate::known::HostTensor;
 use crate::onnx_file::OnnxFile;
 use crate::run::Scope;
 use crate::{Error, Result};
@@ -210,7 +210,7 @@ const FEW: usize = 64;
 /// Returns an input as a value: a few integers or booleans are known unless they are traced.
 fn value_of(array: &Array) -> Value {
     let few = !array.dtype().is_inexact() && array.size() <= FEW;
-    let known = few.then(|| Known::of_array(array)).flatten();
+    let known = few.then(|| HostTensor::of_array(array)).flatten();
     known.map_or_else(|| array.clone().into(), Value::Known)
 }
 

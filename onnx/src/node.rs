@@ -2,7 +2,7 @@
 
 use crate::file::{Attribute, Node};
 use crate::graph::Graph;
-use crate::known::Known;
+use crate::known::HostTensor;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub(crate) struct Op {
     /// Graphs in the attributes, by the name of the attribute.
     pub graphs: HashMap<String, Graph>,
     /// Tensors in the attributes, by the name of the attribute.
-    pub tensors: HashMap<String, Known>,
+    pub tensors: HashMap<String, HostTensor>,
 }
 
 impl Node {

@@ -22,13 +22,13 @@ thread_local! {
 }
 
 /// Asserts that a value may be moved to another thread and back.
-struct Moved<T>(T);
+struct AssertSend<T>(T);
 
 // SAFETY: `on_living_thread` waits for the other thread. What it moves there is a call of the
 // plugin's compiler, which any thread may make.
-unsafe impl<T> Send for Moved<T> {}
+unsafe impl<T> Send for AssertSend<T> {}
 
-impl<T> Moved<T> {
+impl<T> AssertSend<T> {
     /// Consumes the wrapper; a method, so that closures capture the whole value.
     fn take(self) -> T {
         self.0
@@ -48,9 +48,9 @@ pub(crate) unsafe fn on_living_thread<R>(call: impl FnOnce() -> R) -> R {
         let _ = ALIVE.try_with(|_| ());
         return out;
     }
-    let call = Moved(call);
+    let call = AssertSend(call);
     std::thread::scope(|scope| {
-        let thread = scope.spawn(move || Moved(call.take()()));
+        let thread = scope.spawn(move || AssertSend(call.take()()));
         match thread.join() {
             Ok(out) => out.take(),
             Err(panic) => std::panic::resume_unwind(panic),

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// The owner of handles that an executable refers to.
-pub(crate) type Kept = dyn Any + Send + Sync;
+pub(crate) type Owner = dyn Any + Send + Sync;
 
 /// A compiled program that is not loaded on any device. [`Topology::compile`](crate::Topology::compile) creates it for
 /// devices that need not be present, and every [`Executable`](crate::Executable) contains one.
@@ -20,7 +20,7 @@ pub struct UnloadedExecutable {
     name: String,
     /// What must outlive the executable: the topology it was compiled for, unless it was compiled
     /// for a client's devices.
-    _kept: Option<Arc<Kept>>,
+    _kept: Option<Arc<Owner>>,
 }
 
 // SAFETY: PJRT executables may be queried and destroyed from any thread, and everything else here
@@ -37,7 +37,7 @@ impl UnloadedExecutable {
     pub(crate) unsafe fn take(
         api: Api,
         raw: *mut RawExecutable,
-        kept: Option<Arc<Kept>>,
+        kept: Option<Arc<Owner>>,
     ) -> Result<UnloadedExecutable> {
         let mut executable = UnloadedExecutable {
             raw: NonNull::new(raw).expect("the inside of an executable is not null"),

@@ -23,7 +23,7 @@ const SHOWN_LINES: usize = 6;
 
 /// The condition of an installation.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum How {
+pub(crate) enum InstallCondition {
     /// Installs it unless it is installed and complete.
     IfMissing,
     /// Installs it again if it is already installed.
@@ -46,7 +46,7 @@ pub(crate) struct Installed {
 pub(crate) fn install_first(
     env: &Environment,
     platform: Platform,
-    how: How,
+    how: InstallCondition,
 ) -> Result<PluginLocation, InstallError> {
     let preferred = env.release(platform)?;
     let error = match install(env, preferred, how) {
@@ -68,7 +68,7 @@ pub(crate) fn install_first(
 fn install(
     env: &Environment,
     release: &'static Release,
-    how: How,
+    how: InstallCondition,
 ) -> Result<PluginLocation, InstallError> {
     let installed = install_bundle(env, &env.plugins_dir(), &Bundle::from(release), how)?;
     let Installed {
@@ -87,7 +87,7 @@ pub(crate) fn install_bundle(
     env: &Environment,
     parent: &Path,
     bundle: &Bundle,
-    how: How,
+    how: InstallCondition,
 ) -> Result<Installed, InstallError> {
     let folder = parent.join(&bundle.folder);
     let installed = |(path, sha256), origin| Installed {
@@ -97,7 +97,7 @@ pub(crate) fn install_bundle(
     };
     // An installed file is used without a lock, so that the cache may be read-only. Plugins are
     // searched there before they are installed.
-    if how != How::Again
+    if how != InstallCondition::Again
         && !bundle.is_code
         && let Installation::Whole(path, hash) = manifest::check(&folder, bundle, Look::AtChanged)
     {
@@ -163,11 +163,13 @@ fn usable(
     env: &Environment,
     folder: &Path,
     bundle: &Bundle,
-    how: How,
+    how: InstallCondition,
 ) -> Option<(PathBuf, String)> {
     let title = &bundle.title;
     match manifest::check(folder, bundle, Look::AtChanged) {
-        Installation::Whole(path, hash) if how != How::Again => return Some((path, hash)),
+        Installation::Whole(path, hash) if how != InstallCondition::Again => {
+            return Some((path, hash));
+        }
         Installation::Broken(problem) => {
             env.tell(&format!("the installed {title} is not usable ({problem})"));
         }

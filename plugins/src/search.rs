@@ -3,7 +3,7 @@
 use crate::bundle::Bundle;
 use crate::environment::Environment;
 use crate::error::{Attempt, DiscoverError, InstallError, NotFound, RefusedPlugin};
-use crate::install::{self, How};
+use crate::install::{self, InstallCondition};
 use crate::location::{LINKED, Origin, PluginLocation, XLA_CPU};
 use crate::manifest::{self, Installation, Look};
 use crate::platform::{Platform, UnknownPlatform};
@@ -146,7 +146,7 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`].
     pub fn install(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
-        install::install_first(self, platform, How::IfMissing)
+        install::install_first(self, platform, InstallCondition::IfMissing)
     }
 
     /// Installs the plugin for `platform`, replacing an existing installation.
@@ -154,7 +154,7 @@ impl Environment {
     /// # Errors
     /// Returns an [`InstallError`]. An existing installation is then kept.
     pub fn reinstall(&self, platform: Platform) -> Result<PluginLocation, InstallError> {
-        install::install_first(self, platform, How::Again)
+        install::install_first(self, platform, InstallCondition::Again)
     }
 
     /// Returns the platform that `RAMIE_PLATFORM` names, if it is set.

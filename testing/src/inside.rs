@@ -11,7 +11,7 @@ pub const EXAMPLES: &str = "examples";
 
 /// What an operation is inside of.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Inside {
+pub enum Nesting {
     /// Nothing.
     Nothing,
     /// Both branches of a choice by the example.
@@ -22,16 +22,16 @@ pub enum Inside {
     While,
 }
 
-impl Inside {
+impl Nesting {
     /// Returns the operation's results when it is mapped over [`EXAMPLES`].
     pub fn apply(self, f: &Operation, operands: Vec<Array>) -> Vec<Array> {
         match self {
-            Inside::Nothing => f(&operands),
-            Inside::Cond => {
+            Nesting::Nothing => f(&operands),
+            Nesting::Cond => {
                 let even = (axis_index(EXAMPLES) % 2).eq(0);
                 cond(even, |xs: Vec<Array>| f(&xs), |xs| f(&xs), operands)
             }
-            Inside::Scan => {
+            Nesting::Scan => {
                 let twice: Vec<Array> = operands.iter().map(twice).collect();
                 let (_, results) = scan(
                     |count: Array, xs: Vec<Array>| (count + 1, f(&xs)),
@@ -40,7 +40,7 @@ impl Inside {
                 );
                 results.iter().map(|r| r.index((1,))).collect()
             }
-            Inside::While => {
+            Nesting::While => {
                 let results = eval_shape(|xs: Vec<Array>| f(&xs), operands.clone());
                 let before: Vec<Array> = results
                     .iter()

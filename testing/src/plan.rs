@@ -7,7 +7,7 @@
 
 use super::apply::Operation;
 use super::golden::{Derivative, from_bytes};
-use super::inside::{EXAMPLES, Inside};
+use super::inside::{EXAMPLES, Nesting};
 use super::numbers::{Draw, to_f64};
 use ramie_core::options::VmapOptions;
 use ramie_core::{Array, DType, eval_shape, jit, jvp, vjp, vmap_with};
@@ -100,7 +100,7 @@ pub struct Variant {
     /// all.
     pub axes: Vec<Option<Axis>>,
     /// What the operation is inside of.
-    pub inside: Inside,
+    pub inside: Nesting,
 }
 
 /// Which batches of an operation are run.
@@ -120,17 +120,17 @@ fn variants(n: usize, batches: Batches) -> Vec<Variant> {
     if batches == Batches::None {
         return Vec::new();
     }
-    let variant = |axes: &Vec<Option<Axis>>, inside: Inside| Variant {
+    let variant = |axes: &Vec<Option<Axis>>, inside: Nesting| Variant {
         axes: axes.clone(),
         inside,
     };
     let plain = axes_of_examples(n);
     let mut all: Vec<Variant> = plain
         .iter()
-        .map(|axes| variant(axes, Inside::Nothing))
+        .map(|axes| variant(axes, Nesting::Nothing))
         .collect();
     if batches == Batches::Nested {
-        for inside in [Inside::Cond, Inside::Scan, Inside::While] {
+        for inside in [Nesting::Cond, Nesting::Scan, Nesting::While] {
             let firsts = plain
                 .iter()
                 .filter(|axes| !axes.contains(&Some(Axis::Last)));

@@ -1,7 +1,7 @@
 //! Saving to and restoring from a single path, by default in the background.
 
-use super::exit::Running;
-use super::transaction::{Contents, Transaction, Written, check_name};
+use super::exit::PendingSave;
+use super::transaction::{Contents, SaveSize, Transaction, check_name};
 use super::{
     Atomicity, Group, ItemReader, MultiprocessingOptions, RestoreArgs, SaveArgs, SaveReport,
     default_threads, restore_checked,
@@ -348,7 +348,7 @@ impl Checkpointer {
         let path = job.report.path.clone();
         let work = {
             let path = path.clone();
-            let (running, busy) = (Running::begin(&shared), Busy::begin(&shared));
+            let (running, busy) = (PendingSave::begin(&shared), Busy::begin(&shared));
             move || {
                 running.here();
                 let result =
@@ -490,7 +490,7 @@ impl Job {
         let written = self.transaction.run();
         let committed = written.is_ok();
         let after = self.then.map_or(Ok(()), |then| then(committed));
-        let Written { files, bytes } = written.map_err(|source| {
+        let SaveSize { files, bytes } = written.map_err(|source| {
             if blocking {
                 source
             } else {

@@ -44,11 +44,11 @@ impl Drop for WaitAtEnd {
 }
 
 /// A save that an exit waits for until this is dropped.
-pub(super) struct Running(());
+pub(super) struct PendingSave(());
 
-impl Running {
+impl PendingSave {
     /// Registers a save that starts.
-    pub fn begin(shared: &Arc<Shared>) -> Running {
+    pub fn begin(shared: &Arc<Shared>) -> PendingSave {
         static REGISTERED: Once = Once::new();
         REGISTERED.call_once(|| ramie_core::at_exit(end));
         // Fails on a thread that is ending; the exit of the process still waits.
@@ -63,7 +63,7 @@ impl Running {
         {
             unreported.push(Arc::downgrade(shared));
         }
-        Running(())
+        PendingSave(())
     }
 
     /// Marks the current thread as the writer.
@@ -72,7 +72,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for PendingSave {
     fn drop(&mut self) {
         lock(&SAVES).running -= 1;
         ENDED.notify_all();

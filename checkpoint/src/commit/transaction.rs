@@ -98,7 +98,7 @@ impl Contents {
 
 /// Number and total size of the files of a save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct SaveSize {
     pub files: usize,
     pub bytes: u64,
 }
@@ -107,7 +107,7 @@ impl Transaction {
     /// Writes everything and commits it. Every process must call this; an error of one is returned
     /// in all of them, and then nothing has changed. If a process is lost during the commit, the
     /// others return an error, but the checkpoint may be committed.
-    pub fn run(mut self) -> Result<Written> {
+    pub fn run(mut self) -> Result<SaveSize> {
         let folder = match self.atomicity {
             Atomicity::AtomicRename => disk::aside(&self.path, ""),
             Atomicity::CommitFile => self.path.clone(),
@@ -123,7 +123,7 @@ impl Transaction {
         // A commit is final, so the checkpoint remains if another process is lost meanwhile.
         self.group.agree("commit", commit)?;
         let files = ledger.manifest().files;
-        Ok(Written {
+        Ok(SaveSize {
             files: files.len(),
             bytes: files.values().map(|c| c.size).sum(),
         })

@@ -16,13 +16,13 @@ pub(super) const DELETED: &str = ".deleted";
 
 /// Deletes steps or moves them away.
 pub(super) struct Deleter {
-    way: Way,
+    way: DeletionSettings,
     background: Option<Background>,
 }
 
 /// Settings of a deletion.
 #[derive(Clone)]
-struct Way {
+struct DeletionSettings {
     root: PathBuf,
     todelete: Option<ToDelete>,
     threads: usize,
@@ -42,7 +42,7 @@ impl Deleter {
         threads: usize,
         background: bool,
     ) -> Result<Deleter> {
-        let way = Way {
+        let way = DeletionSettings {
             root: root.to_owned(),
             todelete,
             threads,
@@ -107,7 +107,7 @@ impl Drop for Deleter {
 }
 
 impl Background {
-    fn start(way: Way) -> Result<Background> {
+    fn start(way: DeletionSettings) -> Result<Background> {
         let (paths, received) = channel::<PathBuf>();
         let failure = Arc::new(Mutex::new(None));
         let failed = failure.clone();
@@ -131,7 +131,7 @@ impl Background {
     }
 }
 
-impl Way {
+impl DeletionSettings {
     fn delete(&self, path: &Path) -> Result<()> {
         match self.set_aside(path)? {
             Some(aside) => self.remove(&aside),

@@ -85,12 +85,12 @@ impl Version {
 }
 
 /// Position at which a value was found.
-pub(super) struct Found {
+pub(super) struct ValuePosition {
     node: Arc<Node>,
     index: usize,
 }
 
-impl Found {
+impl ValuePosition {
     pub fn value(&self) -> Option<&Value> {
         match &self.node.entries {
             Entries::Values(values) => values.get(self.index),
@@ -253,7 +253,7 @@ impl Database {
         range: impl RangeBounds<u64>,
     ) -> Result<Option<Vec<u8>>> {
         let found = self.find(key.as_ref())?;
-        let Some(value) = found.as_ref().and_then(Found::value) else {
+        let Some(value) = found.as_ref().and_then(ValuePosition::value) else {
             return Ok(None);
         };
         self.read(value, range).map(Some)
@@ -272,7 +272,7 @@ impl Database {
         bytes: &mut [u8],
     ) -> Result<Option<usize>> {
         let found = self.find(key.as_ref())?;
-        let Some(value) = found.as_ref().and_then(Found::value) else {
+        let Some(value) = found.as_ref().and_then(ValuePosition::value) else {
             return Ok(None);
         };
         let rest = value.length().saturating_sub(offset);
@@ -288,7 +288,10 @@ impl Database {
     /// Same as [`get`](Database::get).
     pub fn size(&self, key: impl AsRef<[u8]>) -> Result<Option<u64>> {
         let found = self.find(key.as_ref())?;
-        Ok(found.as_ref().and_then(Found::value).map(Value::length))
+        Ok(found
+            .as_ref()
+            .and_then(ValuePosition::value)
+            .map(Value::length))
     }
 
     /// Returns an iterator over the keys that begin with `prefix`, in byte order. It ends after an
@@ -372,7 +375,7 @@ impl Database {
     }
 
     /// Finds a key.
-    fn find(&self, key: &[u8]) -> Result<Option<Found>> {
+    fn find(&self, key: &[u8]) -> Result<Option<ValuePosition>> {
         let Some(mut node) = self.root()? else {
             return Ok(None);
         };
@@ -383,7 +386,7 @@ impl Database {
                 Entries::Values(_) => {
                     let index = node.keys.before(rest);
                     let found = index < node.keys.len() && node.keys.compare(index, rest).is_eq();
-                    return Ok(found.then_some(Found { node, index }));
+                    return Ok(found.then_some(ValuePosition { node, index }));
                 }
                 Entries::Children(children) => children,
             };

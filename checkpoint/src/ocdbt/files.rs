@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex};
 const OPEN: usize = 64;
 
 /// An open file and its length.
-pub(super) struct Open {
+pub(super) struct OpenFile {
     path: PathBuf,
     file: File,
     length: u64,
@@ -24,7 +24,7 @@ pub(super) struct Open {
 /// Data files of a database, which are opened on demand.
 pub(super) struct Files {
     folder: PathBuf,
-    open: Mutex<HashMap<DataFile, Arc<Open>>>,
+    open: Mutex<HashMap<DataFile, Arc<OpenFile>>>,
     checks: Option<Checks>,
 }
 
@@ -98,7 +98,7 @@ impl Files {
         self.folder.join(file.path())
     }
 
-    fn open(&self, file: &DataFile) -> Result<Arc<Open>> {
+    fn open(&self, file: &DataFile) -> Result<Arc<OpenFile>> {
         if let Some(open) = lock(&self.open).get(file) {
             return Ok(open.clone());
         }
@@ -114,7 +114,7 @@ impl Files {
         let failed = |e| Error::io(&path, "be read", e);
         let open = files::open(&path).map_err(failed)?;
         let length = open.metadata().map_err(failed)?.len();
-        let open = Arc::new(Open {
+        let open = Arc::new(OpenFile {
             path,
             file: open,
             length,
@@ -128,7 +128,7 @@ impl Files {
     }
 
     /// Returns the file of a location after checking that it is long enough.
-    pub fn covering(&self, location: &Location) -> Result<Arc<Open>> {
+    pub fn covering(&self, location: &Location) -> Result<Arc<OpenFile>> {
         let open = self.open(&location.file)?;
         let end = location.offset.saturating_add(location.length);
         if end > open.length {
@@ -144,7 +144,7 @@ impl Files {
     }
 }
 
-impl Open {
+impl OpenFile {
     /// Reads bytes starting at `offset`.
     fn read_exact(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
         files::read_exact_at(&self.file, bytes, offset)

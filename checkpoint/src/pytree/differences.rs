@@ -27,18 +27,18 @@ pub(super) struct Differences<'a> {
 
 /// What the tree has at a path.
 #[derive(Clone, Copy)]
-pub(super) enum Has {
+pub(super) enum LeafKind {
     Array(Aval),
     Number(DType),
     Text,
 }
 
-impl std::fmt::Display for Has {
+impl std::fmt::Display for LeafKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Has::Array(aval) => write!(f, "{}", aval.strong()),
-            Has::Number(dtype) => f.write_str(&number_of(*dtype)),
-            Has::Text => f.write_str("a string"),
+            LeafKind::Array(aval) => write!(f, "{}", aval.strong()),
+            LeafKind::Number(dtype) => f.write_str(&number_of(*dtype)),
+            LeafKind::Text => f.write_str("a string"),
         }
     }
 }
@@ -60,7 +60,13 @@ impl<'a> Differences<'a> {
     }
 
     /// Adds a leaf of the tree for which the checkpoint has nothing, or a part of another kind.
-    pub fn missing(&mut self, name: &str, original: &str, tree: Has, saved: Option<&ValueKind>) {
+    pub fn missing(
+        &mut self,
+        name: &str,
+        original: &str,
+        tree: LeafKind,
+        saved: Option<&ValueKind>,
+    ) {
         if self.is_explained(name) {
             return;
         }
@@ -78,8 +84,8 @@ impl<'a> Differences<'a> {
         let line = format!("`{name}`: the tree has {tree}, the checkpoint has {saved}{named}");
         self.lines.push(line);
         match tree {
-            Has::Array(_) => self.missing = true,
-            Has::Number(_) | Has::Text => self.values = true,
+            LeafKind::Array(_) => self.missing = true,
+            LeafKind::Number(_) | LeafKind::Text => self.values = true,
         }
     }
 
@@ -93,7 +99,7 @@ impl<'a> Differences<'a> {
         self.missing = true;
     }
 
-    pub fn shape(&mut self, name: &str, request: &Request, tree: Has) {
+    pub fn shape(&mut self, name: &str, request: &Request, tree: LeafKind) {
         let saved = described(&request.layout);
         let line = format!("`{name}`: the tree has {tree}, the checkpoint has {saved}");
         self.lines.push(line);
@@ -104,7 +110,7 @@ impl<'a> Differences<'a> {
         }
     }
 
-    pub fn lossy(&mut self, name: &str, request: &Request, tree: Has) {
+    pub fn lossy(&mut self, name: &str, request: &Request, tree: LeafKind) {
         let saved = described(&request.layout);
         let line = format!(
             "`{name}`: the tree has {tree}, the checkpoint has {saved}, which cannot be converted \

@@ -1,6 +1,6 @@
 //! Restoring trees.
 
-use super::differences::{Differences, Has};
+use super::differences::{Differences, LeafKind};
 use super::layout::Layout;
 use super::metadata::ValueKind;
 use super::read::{Request, read};
@@ -246,10 +246,10 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn has(&self) -> Has {
+    fn has(&self) -> LeafKind {
         match self.number {
-            Some(dtype) => Has::Number(dtype),
-            None => Has::Array(self.leaf.array.aval()),
+            Some(dtype) => LeafKind::Number(dtype),
+            None => LeafKind::Array(self.leaf.array.aval()),
         }
     }
 }
@@ -316,7 +316,7 @@ impl Plan<'_> {
 }
 
 /// Source of an array of the target.
-enum Made {
+enum ArraySource {
     /// The target's own value.
     Kept,
     /// The request with this index.
@@ -381,7 +381,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         let made = wanted
             .iter()
             .map(|wanted| self.made(source, wanted, &mut plan));
-        let made: Vec<Made> = made.collect::<Result<_>>()?;
+        let made: Vec<ArraySource> = made.collect::<Result<_>>()?;
         let mut values = self.texts(source, &texts, &mut plan)?;
         let Plan {
             mut differences,
@@ -402,9 +402,9 @@ impl<T: Tree> PyTreeRestore<'_, T> {
         let mut arrays = Vec::with_capacity(wanted.len());
         for (Wanted { name, leaf, number }, made) in wanted.iter().zip(made) {
             let array = match made {
-                Made::Kept => leaf.array.clone(),
-                Made::Read(i) => read[i].clone(),
-                Made::Of(of, Transform(from)) => {
+                ArraySource::Kept => leaf.array.clone(),
+                ArraySource::Read(i) => read[i].clone(),
+                ArraySource::Of(of, Transform(from)) => {
                     let value = match from {
                         From::Original(_, Some(f)) => f(&read[of.start]),
                         From::Several(_, f) => f(&read[of]),
@@ -425,11 +425,11 @@ impl<T: Tree> PyTreeRestore<'_, T> {
     }
 
     /// Plans how to make an array or a number of the target.
-    fn made(&self, source: &Source, wanted: &Wanted, plan: &mut Plan<'_>) -> Result<Made> {
+    fn made(&self, source: &Source, wanted: &Wanted, plan: &mut Plan<'_>) -> Result<ArraySource> {
         let Wanted { name, leaf, number } = wanted;
         let has = wanted.has();
         match self.origin(name) {
-            From::Fallback => Ok(Made::Kept),
+            From::Fallback => Ok(ArraySource::Kept),
             From::Original(original, f) => {
                 plan.used.insert(original.clone());
                 let entry = source.entry(&original);
@@ -437,14 +437,14 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                     let saved = entry.map(|entry| &entry.kind);
                     // The difference fails the restore, so the value returned here is never used.
                     plan.differences.missing(name, &original, has, saved);
-                    return Ok(Made::Kept);
+                    return Ok(ArraySource::Kept);
                 };
                 let layout = source.layout(&original)?;
                 if let Some(f) = f {
                     let of = plan.add(as_saved(original, layout)?);
                     // Only the function is needed later: the request has the name.
                     let function = Transform(From::Original(String::new(), Some(f)));
-                    return Ok(Made::Of(of..of + 1, function));
+                    return Ok(ArraySource::Of(of..of + 1, function));
                 }
                 let is_number = array.kind == ValueKind::Scalar || number.is_some();
                 let mut request = self.request(name, original, layout, leaf)?;
@@ -459,7 +459,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 } else if !keeps && !is_number {
                     plan.differences.lossy(name, &request, has);
                 }
-                Ok(Made::Read(plan.add(request)))
+                Ok(ArraySource::Read(plan.add(request)))
             }
             From::Several(originals, f) => {
                 let first = plan.requests.len();
@@ -475,7 +475,7 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                     }
                 }
                 let of = first..plan.requests.len();
-                Ok(Made::Of(of, Transform(From::Several(Vec::new(), f))))
+                Ok(ArraySource::Of(of, Transform(From::Several(Vec::new(), f))))
             }
         }
     }
@@ -517,7 +517,8 @@ impl<T: Tree> PyTreeRestore<'_, T> {
                 }
                 None => {
                     let saved = entry.map(|entry| &entry.kind);
-                    plan.differences.missing(name, &original, Has::Text, saved);
+                    plan.differences
+                        .missing(name, &original, LeafKind::Text, saved);
                 }
             }
         }

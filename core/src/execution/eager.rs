@@ -35,7 +35,7 @@ struct Key<I, P> {
 }
 
 type EagerCache<I, P, T> = ProgramCache<Key<I, P>, T>;
-type Made<I, P, T> = Arc<Slot<Key<I, P>, T>>;
+type ProgramSlot<I, P, T> = Arc<Slot<Key<I, P>, T>>;
 
 impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> EagerCache<I, P, T> {
     /// Returns the program of a primitive for these operands, and creates it at the first use.
@@ -45,7 +45,7 @@ impl<I: Hash + Eq + Clone, P: Hash + Eq + Clone, T> EagerCache<I, P, T> {
         ins: &[I],
         site: &P,
         make: impl FnOnce(Arc<dyn Primitive>, &[I], &P) -> Result<T, Failure>,
-    ) -> Result<Made<I, P, T>, Failure> {
+    ) -> Result<ProgramSlot<I, P, T>, Failure> {
         // Hash and comparison use borrowed parts, so that a call that finds its program allocates
         // no key.
         let mut hasher = FastHasher::default();
@@ -191,7 +191,7 @@ fn on_device(
     args: &[&Array],
     device: Device,
     caller: &'static Location<'static>,
-) -> Result<Made<Aval, Device, OnDevice>, Failure> {
+) -> Result<ProgramSlot<Aval, Device, OnDevice>, Failure> {
     let ins: SmallVec<[Aval; 4]> = args.iter().map(|a| a.aval()).collect();
     ON_DEVICES.program(primitive, &ins, &device, |primitive, ins, &device| {
         let outs = prim::infer(&*primitive, ins).map_err(Failure::Shape)?;
@@ -238,7 +238,7 @@ fn on_mesh(
     primitive: &dyn Primitive,
     ins: &[(Aval, NamedSharding)],
     mesh: Mesh,
-) -> Result<Made<(Aval, NamedSharding), Mesh, sharded::Compiled>, Failure> {
+) -> Result<ProgramSlot<(Aval, NamedSharding), Mesh, sharded::Compiled>, Failure> {
     ON_MESHES.program(primitive, ins, &mesh, |primitive, ins, &mesh| {
         let avals: SmallVec<[Aval; 4]> = ins.iter().map(|(a, _)| *a).collect();
         let outs = prim::infer(&*primitive, &avals).map_err(Failure::Shape)?;

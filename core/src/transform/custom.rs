@@ -168,7 +168,7 @@ pub(super) fn apply<F: Function<M>, M, P: Primitive>(
 }
 
 /// Describes the value that a rule returned, for the messages of its checks.
-pub(super) struct Given<'a> {
+pub(super) struct RuleResult<'a> {
     /// Name of the transformation, such as `custom_jvp`.
     pub operation: &'static str,
     /// Name of the function.
@@ -181,7 +181,7 @@ pub(super) struct Given<'a> {
     pub of: &'static str,
 }
 
-impl Given<'_> {
+impl RuleResult<'_> {
     /// Returns the arrays of the value that the rule returned. If `floats` is set, arrays that are
     /// not differentiable are zero.
     ///
@@ -214,7 +214,7 @@ impl Given<'_> {
                 "" => String::new(),
                 path => format!(" `{path}`"),
             };
-            let Given {
+            let RuleResult {
                 operation,
                 function,
                 rule,

@@ -1,7 +1,7 @@
 //! `custom_jvp`: functions with custom tangent rules.
 
 use super::Function;
-use super::custom::{Call, Dots, Given, Packed, RuleOptions, apply, refuse_others};
+use super::custom::{Call, Dots, Packed, RuleOptions, RuleResult, apply, refuse_others};
 use super::tangents::Tangents;
 use crate::Array;
 use crate::base::location;
@@ -108,7 +108,7 @@ where
         + 'static,
 {
     let function = short_name::<F>();
-    let given = move |what| Given {
+    let given = move |what| RuleResult {
         operation: "custom_jvp",
         function,
         rule: "rule",

@@ -1,7 +1,7 @@
 //! `custom_vjp`: functions with custom reverse-mode rules.
 
 use super::Function;
-use super::custom::{Call, Dots, Given, Packed, RuleOptions, apply, refuse_others};
+use super::custom::{Call, Dots, Packed, RuleOptions, RuleResult, apply, refuse_others};
 use super::tangents::Tangents;
 use crate::base::location;
 use crate::base::names::short_name;
@@ -119,7 +119,7 @@ where
                 refuse_others("custom_vjp", function, others);
                 fwd(O::primals(primals, perturbed))
             });
-            let given = Given {
+            let given = RuleResult {
                 operation: "custom_vjp",
                 function,
                 rule: "forward rule",
@@ -169,7 +169,7 @@ where
         tree::fingerprint(&residuals),
     ];
     let identity = Identity::new(bwd, structure);
-    let given = Given {
+    let given = RuleResult {
         operation: "custom_vjp",
         function: short_name::<F>(),
         rule: "backward rule",

@@ -24,5 +24,5 @@ pub use devices::Devices;
 pub use node::{Graph, Node, Operands, Operation, Use};
 pub use part::Part;
 pub use rows::{Results, fresh, lanes, results};
-pub use simplify::{Known, Simpler};
+pub use simplify::{KnownOperand, Simpler};
 pub use source::{Region, Source};

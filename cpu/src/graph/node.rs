@@ -1,6 +1,6 @@
 //! Graphs, their nodes and how they run.
 
-use super::{Devices, Known, Part, Simpler};
+use super::{Devices, KnownOperand, Part, Simpler};
 use crate::kernels::Group;
 use crate::memory::{Context, Tensor, Tensors};
 use crate::{Result, TensorType};
@@ -90,7 +90,7 @@ pub trait Operation: Any + Debug + Send + Sync {
     }
 
     /// Returns a simpler way to compute the only result in the same bits.
-    fn simpler(&self, operands: &[Known<'_>]) -> Option<Simpler> {
+    fn simpler(&self, operands: &[KnownOperand<'_>]) -> Option<Simpler> {
         let _ = operands;
         None
     }

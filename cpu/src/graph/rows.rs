@@ -3,7 +3,7 @@
 use super::{Operands, Operation};
 use crate::kernels::rows::{Origin, Prepared, Rows};
 use crate::kernels::{Lanes, TILE};
-use crate::memory::{Context, Fresh, Layout, Tensor, Tensors};
+use crate::memory::{Context, Layout, OutputTensor, Tensor, Tensors};
 use crate::{Result, TensorType};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ impl Fused {
 }
 
 /// The memory of the results of an operation.
-pub type Results = SmallVec<[Fresh; 4]>;
+pub type Results = SmallVec<[OutputTensor; 4]>;
 
 /// Returns new memory for results.
 ///
@@ -104,7 +104,7 @@ pub fn fresh(context: &Context, layouts: &[Arc<Layout>]) -> Result<Results> {
     // A collected list of results would grow step by step.
     let mut results = Results::with_capacity(layouts.len());
     for layout in layouts {
-        results.push(Fresh::with_layout(context, layout)?);
+        results.push(OutputTensor::with_layout(context, layout)?);
     }
     Ok(results)
 }
@@ -141,7 +141,7 @@ pub fn results(
         }
         results.push(match memory {
             Some(memory) => memory,
-            None => Fresh::with_layout(context, layout)?,
+            None => OutputTensor::with_layout(context, layout)?,
         });
     }
     Ok((results, overwritten))

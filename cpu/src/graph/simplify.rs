@@ -13,7 +13,7 @@ const ELEMENTS: usize = 1 << 14;
 
 /// An operand as it is known when a program is compiled.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub struct KnownOperand<'a> {
     /// The type.
     pub ty: &'a TensorType,
     /// The value, if it is a constant.
@@ -81,12 +81,12 @@ impl Graph {
     ) -> Option<(Simpler, u32)> {
         let node = &self.nodes[i];
         let producer = |slot: u32| producers[slot as usize].map(|p| &self.nodes[p]);
-        let known = node.operands.iter().map(|u| Known {
+        let known = node.operands.iter().map(|u| KnownOperand {
             ty: &self.types[u.slot as usize],
             constant: constants[u.slot as usize].as_ref(),
             producer: producer(u.slot).map(|node| &*node.operation),
         });
-        let known: SmallVec<[Known<'_>; 4]> = known.collect();
+        let known: SmallVec<[KnownOperand<'_>; 4]> = known.collect();
         let inner = producer(node.operands.first()?.slot).and_then(|node| node.operands.first());
         let simpler = node.operation.simpler(&known)?;
         Some((simpler, inner.map_or(0, |u| u.slot)))

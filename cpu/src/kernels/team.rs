@@ -159,9 +159,9 @@ fn share_with_team<T: Send>(
 }
 
 /// A work that threads may join. Its drop waits until no thread takes part.
-struct Open;
+struct WorkGuard;
 
-impl Drop for Open {
+impl Drop for WorkGuard {
     fn drop(&mut self) {
         TEAM.gate.fetch_and(!1, AcqRel);
         let mut rounds = 0;
@@ -178,7 +178,7 @@ impl Drop for Open {
 
 impl Team {
     /// Opens the gate for a work. The caller owns the turn.
-    fn open(&self, work: &Work<'_>, limit: usize) -> Open {
+    fn open(&self, work: &Work<'_>, limit: usize) -> WorkGuard {
         // SAFETY: the gate is 0, so that no thread reads `work`; and the returned value, which is dropped
         // before the work is, closes the gate and waits for all threads that took part.
         unsafe {
@@ -194,7 +194,7 @@ impl Team {
             drop(self.sleep.lock().unwrap_or_else(PoisonError::into_inner));
             self.wake.notify_all();
         }
-        Open
+        WorkGuard
     }
 
     /// Takes part in works for ever.

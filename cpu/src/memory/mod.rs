@@ -12,7 +12,7 @@ pub use context::Context;
 pub use copy::{CopyPlan, Side, copy, load};
 pub use storage::{Line, Shared, Storage};
 pub(crate) use tensor::with_width;
-pub use tensor::{Fresh, Layout, Strides, Tensor, row_major};
+pub use tensor::{Layout, OutputTensor, Strides, Tensor, row_major};
 pub use view::View;
 
 /// Tensors that an operation returns.

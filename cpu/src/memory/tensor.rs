@@ -311,7 +311,7 @@ impl Tensor {
         }
         let mut dense = self.contiguous(context)?;
         if dense.offset * old % new != 0 {
-            let mut fresh = Fresh::new(context, self.ty.clone())?;
+            let mut fresh = OutputTensor::new(context, self.ty.clone())?;
             fresh.bytes_mut().copy_from_slice(dense.bytes());
             dense = fresh.finish();
         }
@@ -324,7 +324,7 @@ impl Tensor {
         if self.is_contiguous() {
             return Ok(self.clone());
         }
-        let mut fresh = Fresh::new(context, self.ty.clone())?;
+        let mut fresh = OutputTensor::new(context, self.ty.clone())?;
         let strides = row_major(&self.ty.shape);
         fresh.write(self, 0, &strides);
         Ok(fresh.finish())
@@ -338,18 +338,18 @@ impl Tensor {
     }
 
     /// Returns the memory for writing if nothing else uses it and it is contiguous; otherwise a copy.
-    pub fn into_fresh(self, context: &Context) -> Result<Fresh> {
+    pub fn into_fresh(self, context: &Context) -> Result<OutputTensor> {
         if self.offset != 0 || !self.is_contiguous() {
-            let mut fresh = Fresh::new(context, self.ty.clone())?;
+            let mut fresh = OutputTensor::new(context, self.ty.clone())?;
             let strides = row_major(self.shape());
             fresh.write(&self, 0, &strides);
             return Ok(fresh);
         }
         let layout = self.layout;
         match self.storage.own() {
-            Ok(storage) => Ok(Fresh { layout, storage }),
+            Ok(storage) => Ok(OutputTensor { layout, storage }),
             Err(storage) => {
-                let mut fresh = Fresh::with_layout(context, &layout)?;
+                let mut fresh = OutputTensor::with_layout(context, &layout)?;
                 let n = fresh.bytes_mut().len();
                 fresh.bytes_mut().copy_from_slice(&storage.bytes()[..n]);
                 Ok(fresh)
@@ -383,10 +383,10 @@ impl Tensor {
     }
 
     /// Returns the memory with its contents as that of a result, if this is its last owner.
-    pub fn into_memory(self, layout: &Arc<Layout>) -> Option<Fresh> {
+    pub fn into_memory(self, layout: &Arc<Layout>) -> Option<OutputTensor> {
         let storage = self.storage.own().ok()?;
         let layout = layout.clone();
-        Some(Fresh { layout, storage })
+        Some(OutputTensor { layout, storage })
     }
 
     /// Returns a buffer, which shares the memory where the tensor is all of it.
@@ -411,12 +411,12 @@ impl std::fmt::Debug for Tensor {
 }
 
 /// A contiguous tensor that is being written.
-pub struct Fresh {
+pub struct OutputTensor {
     layout: Arc<Layout>,
     storage: Storage,
 }
 
-impl Deref for Fresh {
+impl Deref for OutputTensor {
     type Target = Layout;
 
     fn deref(&self) -> &Layout {
@@ -424,27 +424,27 @@ impl Deref for Fresh {
     }
 }
 
-impl Fresh {
+impl OutputTensor {
     /// Returns memory for a tensor, with any contents.
     ///
     /// # Errors
     /// Returns [`Error::Memory`] if the allocation fails.
-    pub fn new(context: &Context, ty: TensorType) -> Result<Fresh> {
-        Fresh::with_layout(context, &Layout::dense(ty))
+    pub fn new(context: &Context, ty: TensorType) -> Result<OutputTensor> {
+        OutputTensor::with_layout(context, &Layout::dense(ty))
     }
 
     /// Returns memory for a tensor of a dense layout, with any contents.
     ///
     /// # Errors
     /// Returns [`Error::Memory`] if the allocation fails.
-    pub fn with_layout(context: &Context, layout: &Arc<Layout>) -> Result<Fresh> {
+    pub fn with_layout(context: &Context, layout: &Arc<Layout>) -> Result<OutputTensor> {
         let bytes = layout.bytes.ok_or_else(|| {
             Error::Memory(format!(
                 "an array of type {}, which exceeds the address space",
                 layout.ty
             ))
         })?;
-        Ok(Fresh {
+        Ok(OutputTensor {
             storage: context.storage(bytes)?,
             layout: layout.clone(),
         })

@@ -7,11 +7,11 @@ use std::sync::{Arc, OnceLock};
 /// The view that an operation has of its operand. Shapes are static, and so are strides in almost all runs: the
 /// first run computes the layout of the view, and later runs with the same strides share it.
 #[derive(Clone, Debug, Default)]
-pub struct View(OnceLock<Seen>);
+pub struct View(OnceLock<StridedView>);
 
 /// The view of an operand with these strides.
 #[derive(Clone, Debug)]
-struct Seen {
+struct StridedView {
     strides: Strides,
     layout: Arc<Layout>,
     /// Distance of the view's first element from that of the operand.
@@ -33,7 +33,7 @@ impl View {
         }
         let view = compute(&x)?;
         if view.shares(&x) {
-            self.0.get_or_init(|| Seen {
+            self.0.get_or_init(|| StridedView {
                 strides: x.strides.clone(),
                 layout: view.layout().clone(),
                 shift: view.offset.wrapping_sub(x.offset) as isize,

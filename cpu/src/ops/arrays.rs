@@ -6,7 +6,7 @@ use crate::ElementType::{self, *};
 use crate::graph::{Constant, Operands, Operation, Source};
 use crate::kernels::convert::with_integer;
 use crate::kernels::{Group, Lanes, fill};
-use crate::memory::{Context, Fresh, Layout, Storage, Strides, Tensor, Tensors, row_major};
+use crate::memory::{Context, Layout, OutputTensor, Storage, Strides, Tensor, Tensors, row_major};
 use crate::text::Attribute;
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
@@ -74,7 +74,7 @@ impl Operation for Iota {
 
 /// Returns the numbers from 0 to `count` in an element type.
 fn count_up(context: &Context, count: usize, element: ElementType) -> Result<Tensor> {
-    let mut numbers = Fresh::new(context, TensorType::new(&[count], I64))?;
+    let mut numbers = OutputTensor::new(context, TensorType::new(&[count], I64))?;
     numbers
         .slice_mut::<i64>()
         .iter_mut()
@@ -91,7 +91,7 @@ pub fn convert(context: &Context, tensor: Tensor, element: ElementType) -> Resul
     let mut group = Group::new(&[tensor.element()]);
     let output = super::elementwise::push_convert(&mut group, 0, element);
     group.finish(&[output]);
-    let mut fresh = Fresh::new(context, TensorType::new(tensor.shape(), element))?;
+    let mut fresh = OutputTensor::new(context, TensorType::new(tensor.shape(), element))?;
     group.run(
         &[Lanes::of(&tensor)],
         &mut [fresh.bytes_mut()],
@@ -143,7 +143,7 @@ pub fn pad(
     low: &[i64],
     interior: &[usize],
 ) -> Result<Tensor> {
-    let mut fresh = Fresh::new(context, ty.clone())?;
+    let mut fresh = OutputTensor::new(context, ty.clone())?;
     let width = ty.element.bytes();
     let bytes: &[u8] = value.data();
     let element = &bytes[value.offset * width..][..width];
@@ -225,7 +225,7 @@ pub struct Concatenate {
 
 impl Operation for Concatenate {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
-        let mut fresh = Fresh::new(context, self.ty.clone())?;
+        let mut fresh = OutputTensor::new(context, self.ty.clone())?;
         let strides = row_major(&self.ty.shape);
         let mut offset = 0;
         for x in &operands {

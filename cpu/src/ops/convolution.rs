@@ -13,7 +13,7 @@ use crate::graph::{Operands, Operation, Source};
 use crate::kernels::fold::combiner;
 use crate::kernels::product::{Matrix, Sizes, add_products, product_into, product_type};
 use crate::kernels::try_share;
-use crate::memory::{Context, Fresh, Storage, Tensor, Tensors};
+use crate::memory::{Context, OutputTensor, Storage, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
 use std::ops::Range;
@@ -62,7 +62,7 @@ impl Operation for Convolution {
         order.insert(at, 0);
         order.push(1);
         let shape: Dims = order.iter().map(|i| sizes[*i]).collect();
-        let mut result = Fresh::new(context, TensorType::new(&shape, compute))?;
+        let mut result = OutputTensor::new(context, TensorType::new(&shape, compute))?;
         if kernels.size() == 0 {
             result.bytes_mut().fill(0);
         } else if !result.bytes_mut().is_empty() {

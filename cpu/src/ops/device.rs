@@ -4,7 +4,7 @@ use super::arrays::splat;
 use super::{Read, collective, householder, lift};
 use crate::graph::{Constant, Devices, Operands, Operation, Source};
 use crate::host::{HostCall, HostFunction};
-use crate::memory::{Context, Fresh, Tensors};
+use crate::memory::{Context, OutputTensor, Tensors};
 use crate::text::{Attribute, Attributes};
 use crate::{ElementType, Error, Result, TensorType};
 use smallvec::smallvec;
@@ -31,7 +31,7 @@ struct Number {
 }
 
 fn number(context: &Context, value: u32) -> Result<Tensors> {
-    let mut fresh = Fresh::new(context, TensorType::new(&[], ElementType::U32))?;
+    let mut fresh = OutputTensor::new(context, TensorType::new(&[], ElementType::U32))?;
     fresh.slice_mut()[0] = value;
     Ok(smallvec![fresh.finish()])
 }
@@ -94,19 +94,19 @@ impl Operation for Call {
         let fresh = self
             .results
             .iter()
-            .map(|ty| Fresh::new(context, ty.clone()));
-        let mut results: Vec<Fresh> = fresh.collect::<Result<_>>()?;
+            .map(|ty| OutputTensor::new(context, ty.clone()));
+        let mut results: Vec<OutputTensor> = fresh.collect::<Result<_>>()?;
         let call = HostCall {
             config: &self.config,
             operands: operands.iter().map(|x| (&x.ty, x.bytes())).collect(),
             results: self
                 .results
                 .iter()
-                .zip(results.iter_mut().map(Fresh::bytes_mut))
+                .zip(results.iter_mut().map(OutputTensor::bytes_mut))
                 .collect(),
         };
         self.function.call(call).map_err(Error::Failed)?;
-        Ok(results.into_iter().map(Fresh::finish).collect())
+        Ok(results.into_iter().map(OutputTensor::finish).collect())
     }
 
     fn has_effects(&self) -> bool {

@@ -5,7 +5,7 @@ use super::{Read, lift};
 use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::product::{Matrix, Places, Sizes, product, product_type};
-use crate::memory::{Context, Fresh, Layout, Tensor, Tensors, View};
+use crate::memory::{Context, Layout, OutputTensor, Tensor, Tensors, View};
 use crate::{Dims, Result, TensorType};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -112,9 +112,9 @@ fn multiply(
         columns: r[1],
     };
     let mut fresh = if compute == element {
-        Fresh::with_layout(context, layout)?
+        OutputTensor::with_layout(context, layout)?
     } else {
-        Fresh::new(context, TensorType::new(&layout.ty.shape, compute))?
+        OutputTensor::new(context, TensorType::new(&layout.ty.shape, compute))?
     };
     product(
         compute,

@@ -3,7 +3,7 @@
 use super::{Read, identities, lift};
 use crate::ElementType::{self, *};
 use crate::graph::{
-    Known, Operands, Operation, Part, Results, Simpler, Source, fresh, lanes, results,
+    KnownOperand, Operands, Operation, Part, Results, Simpler, Source, fresh, lanes, results,
 };
 use crate::kernels::convert::{with_bits, with_integer, wrap};
 use crate::kernels::fused::{Sum, fused};
@@ -132,7 +132,7 @@ impl Operation for Elementwise {
         Arc::new(Elementwise::new(group, shape))
     }
 
-    fn simpler(&self, operands: &[Known<'_>]) -> Option<Simpler> {
+    fn simpler(&self, operands: &[KnownOperand<'_>]) -> Option<Simpler> {
         identities::elementwise(self, operands)
     }
 

@@ -4,7 +4,7 @@ use super::arrays::convert;
 use super::{Read, lift};
 use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
-use crate::memory::{Context, Fresh, Tensor, Tensors};
+use crate::memory::{Context, OutputTensor, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
 use rustfft::{FftDirection, FftPlannerScalar};
@@ -32,7 +32,7 @@ struct Fft {
 impl Operation for Fft {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         if self.ty.shape.contains(&0) || operands[0].size() == 0 {
-            let mut zeros = Fresh::new(context, self.ty.clone())?;
+            let mut zeros = OutputTensor::new(context, self.ty.clone())?;
             zeros.bytes_mut().fill(0);
             return Ok(smallvec![zeros.finish()]);
         }
@@ -82,7 +82,7 @@ fn along_axis(
     let source = x.permute(&order).contiguous(context)?;
     let mut ty = source.ty.clone();
     ty.shape[last] = length;
-    let mut fresh = Fresh::new(context, ty)?;
+    let mut fresh = OutputTensor::new(context, ty)?;
     let out = fresh.slice_mut::<Complex<f64>>();
     let data = source.slice::<Complex<f64>>();
     if half {

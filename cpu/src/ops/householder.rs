@@ -5,7 +5,7 @@ use super::linear::{Field, wide};
 use super::{Read, lift};
 use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
-use crate::memory::{Context, Fresh, Tensors};
+use crate::memory::{Context, OutputTensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use num_complex::Complex;
 use smallvec::smallvec;
@@ -21,7 +21,8 @@ impl Operation for Decompose {
         let element = operands[0].element();
         let compute = wide(element).unwrap_or(F64);
         let mut a = convert(context, operands[0].clone(), compute)?.into_fresh(context)?;
-        let mut factors = Fresh::new(context, TensorType::new(&self.factors.shape, compute))?;
+        let mut factors =
+            OutputTensor::new(context, TensorType::new(&self.factors.shape, compute))?;
         let columns = operands[0].shape().last().copied().unwrap_or(0);
         let rows = operands[0].shape()[operands[0].shape().len() - 2];
         match compute {

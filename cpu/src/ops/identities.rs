@@ -3,7 +3,7 @@
 use super::elementwise::Elementwise;
 use super::shape::{Form, Rearrange};
 use crate::ElementType::{self, *};
-use crate::graph::{Known, Simpler};
+use crate::graph::{KnownOperand, Simpler};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl Number {
     }
 
     /// Returns whether all elements of an operand are this number. Zero has no sign.
-    fn is(self, operand: &Known<'_>) -> bool {
+    fn is(self, operand: &KnownOperand<'_>) -> bool {
         let element = operand.constant.and_then(|x| x.repeated());
         let bytes = self.bytes(operand.ty.element);
         element
@@ -40,7 +40,7 @@ impl Number {
 }
 
 /// Returns a simpler form of an operation of the elementwise table.
-pub fn elementwise(this: &Elementwise, operands: &[Known<'_>]) -> Option<Simpler> {
+pub fn elementwise(this: &Elementwise, operands: &[KnownOperand<'_>]) -> Option<Simpler> {
     let producer = operands.first()?.producer.map(|p| p as &dyn Any);
     let producer = producer.and_then(|p| p.downcast_ref::<Elementwise>());
     let inner = producer.map_or("", |p| p.name);
@@ -68,7 +68,7 @@ pub fn elementwise(this: &Elementwise, operands: &[Known<'_>]) -> Option<Simpler
 }
 
 /// Returns a simpler form of a rearrangement.
-pub fn rearrange(form: &Form, operands: &[Known<'_>]) -> Option<Simpler> {
+pub fn rearrange(form: &Form, operands: &[KnownOperand<'_>]) -> Option<Simpler> {
     let operand = operands.first()?;
     let shape = &operand.ty.shape;
     match form {

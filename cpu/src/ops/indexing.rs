@@ -9,7 +9,7 @@ use crate::kernels::Lanes;
 use crate::kernels::convert::with_integer;
 use crate::kernels::fold::combiner;
 use crate::memory::{
-    Context, CopyPlan, Fresh, Side, Strides, Tensor, Tensors, copy, row_major, with_width,
+    Context, CopyPlan, OutputTensor, Side, Strides, Tensor, Tensors, copy, row_major, with_width,
 };
 use crate::text::Attributes;
 use crate::{Dims, Result, TensorType};
@@ -206,7 +206,7 @@ struct Gather {
 impl Operation for Gather {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         let (x, indices) = (&operands[0], &operands[1]);
-        let mut fresh = Fresh::new(context, self.ty.clone())?;
+        let mut fresh = OutputTensor::new(context, self.ty.clone())?;
         if self.ty.shape.contains(&0) {
             return Ok(smallvec![fresh.finish()]);
         }
@@ -298,7 +298,7 @@ impl Operation for Scatter {
             return Ok(Tensors::new());
         };
         let shape: Dims = operands[0].shape().into();
-        let mut results: Vec<Fresh> = Vec::with_capacity(count);
+        let mut results: Vec<OutputTensor> = Vec::with_capacity(count);
         for x in operands {
             results.push(x.into_fresh(context)?);
         }
@@ -309,7 +309,7 @@ impl Operation for Scatter {
             let inner: Strides = kept.iter().map(|a| strides[*a]).collect();
             self.update(context, &mut results, &updates, &captures, &targets, &inner)?;
         }
-        Ok(results.into_iter().map(Fresh::finish).collect())
+        Ok(results.into_iter().map(OutputTensor::finish).collect())
     }
 }
 
@@ -352,7 +352,7 @@ impl Scatter {
     fn update(
         &self,
         context: &Context,
-        results: &mut [Fresh],
+        results: &mut [OutputTensor],
         updates: &[Tensor],
         captures: &[Tensor],
         targets: &[(usize, usize)],
@@ -404,7 +404,7 @@ impl Scatter {
     fn combine(
         &self,
         context: &Context,
-        results: &mut [Fresh],
+        results: &mut [OutputTensor],
         windows: &[Tensor],
         captures: &[Tensor],
         offset: usize,
@@ -415,7 +415,7 @@ impl Scatter {
         let dense = row_major(shape);
         let mut old = Vec::with_capacity(results.len());
         for (result, window) in results.iter_mut().zip(windows) {
-            let mut part = Fresh::new(context, window.ty.clone())?;
+            let mut part = OutputTensor::new(context, window.ty.clone())?;
             with_width!(window.element().bytes(), T => copy::<T>(
                 shape,
                 result.slice_mut(),

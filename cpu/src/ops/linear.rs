@@ -4,7 +4,7 @@ use super::arrays::convert;
 use super::{Read, lift};
 use crate::ElementType::{self, *};
 use crate::graph::{Operands, Operation, Source};
-use crate::memory::{Context, Fresh, Tensor, Tensors};
+use crate::memory::{Context, OutputTensor, Tensor, Tensors};
 use crate::{Result, TensorType};
 use bytemuck::Pod;
 use num_complex::Complex;
@@ -199,7 +199,7 @@ impl Operation for TriangularSolve {
             b.shape()[b.shape().len() - 2],
             b.shape()[b.shape().len() - 1],
         );
-        let mut x: Fresh = convert(context, b, element)?.into_fresh(context)?;
+        let mut x: OutputTensor = convert(context, b, element)?.into_fresh(context)?;
         match element {
             C128 => self.solve::<Complex<f64>>(a.slice(), x.slice_mut(), n, columns, lower),
             _ => self.solve::<f64>(a.slice(), x.slice_mut(), n, columns, lower),

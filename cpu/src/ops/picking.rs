@@ -8,7 +8,7 @@ use super::window::Windows;
 use crate::graph::Source;
 use crate::kernels::pick::{Line, Pick, Place, Scratch, Steps, picker};
 use crate::kernels::{fill, try_share};
-use crate::memory::{Context, Fresh, Storage, Tensor};
+use crate::memory::{Context, OutputTensor, Storage, Tensor};
 use crate::text::Attribute;
 use crate::{ElementType, Result};
 
@@ -78,7 +78,7 @@ fn scatter_wide(
     let planes = (PIECE / (plane * width)).max(1);
     let work = updates.size().saturating_mul(lines.count());
     let threads = if work >= PARALLEL { context.threads } else { 1 };
-    let mut result = Fresh::new(context, x.ty.clone())?;
+    let mut result = OutputTensor::new(context, x.ty.clone())?;
     let initial = &initial.data::<u8>()[initial.offset * width..][..width];
     let mut pieces: Vec<&mut [u8]> = result
         .bytes_mut()

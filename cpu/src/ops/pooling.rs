@@ -5,7 +5,7 @@ use super::lines::{Lines, PARALLEL, PIECE};
 use super::window::Windows;
 use crate::kernels::fold::{Combine, combiner};
 use crate::kernels::{fill, try_share};
-use crate::memory::{Context, Fresh, Storage, Tensor, with_width};
+use crate::memory::{Context, OutputTensor, Storage, Tensor, with_width};
 use crate::{Dims, Result, TensorType};
 
 /// Neighbors from which the elements of windows are combined without a copy.
@@ -43,7 +43,7 @@ pub fn pool(
     order.sort_by_key(|a| std::cmp::Reverse(x.strides[*a].unsigned_abs()));
     let x = x.permute(&order).contiguous(context)?;
     let shape: Dims = order.iter().map(|a| windows.positions[*a]).collect();
-    let mut result = Fresh::new(context, TensorType::new(&shape, element))?;
+    let mut result = OutputTensor::new(context, TensorType::new(&shape, element))?;
     let width = element.bytes();
     let initial = &initial.data::<u8>()[initial.offset * width..][..width];
     let pooling = Pooling {

@@ -2,7 +2,7 @@
 
 use crate::ElementType::{I32, I64};
 use crate::graph::{Operands, Source};
-use crate::memory::{Context, Fresh, Tensor, Tensors};
+use crate::memory::{Context, OutputTensor, Tensor, Tensors};
 use crate::{Error, Result};
 use smallvec::smallvec;
 use std::ops::Range;
@@ -48,7 +48,7 @@ fn rows(start: i64, size: i64, x: &Tensor) -> Option<Range<usize>> {
 /// Returns [`Error::Failed`] if the ranges do not fit the group, the operand or the output.
 pub fn exchange(context: &Context, members: &[&Operands]) -> Result<Vec<Tensors>> {
     let outputs = members.iter().map(|o| o[1].clone().into_fresh(context));
-    let mut outputs: Vec<Fresh> = outputs.collect::<Result<_>>()?;
+    let mut outputs: Vec<OutputTensor> = outputs.collect::<Result<_>>()?;
     let count = members[0][2].size();
     if !count.is_multiple_of(members.len()) {
         return Err(Error::Failed(format!(

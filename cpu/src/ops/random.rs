@@ -4,7 +4,7 @@ use super::{Read, lift};
 use crate::ElementType::*;
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::random::{philox_32, threefry_32, threefry_64};
-use crate::memory::{Context, Fresh, Tensors, with_width};
+use crate::memory::{Context, OutputTensor, Tensors, with_width};
 use crate::{Result, TensorType};
 use smallvec::smallvec;
 
@@ -20,7 +20,7 @@ impl Operation for RandomBits {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         let state = operands[0].contiguous(context)?;
         let state = state.slice::<u64>();
-        let mut bits = Fresh::new(context, self.ty.clone())?;
+        let mut bits = OutputTensor::new(context, self.ty.clone())?;
         let width = self.ty.element.bytes();
         let size: usize = self.ty.shape.iter().product();
         let key = state[0];
@@ -43,7 +43,7 @@ impl Operation for RandomBits {
             write(&mut bits, &numbers);
             [counter, 0]
         };
-        let mut after = Fresh::new(context, self.state.clone())?;
+        let mut after = OutputTensor::new(context, self.state.clone())?;
         let words = after.slice_mut::<u64>();
         words[0] = key;
         words[1..]
@@ -55,7 +55,7 @@ impl Operation for RandomBits {
 }
 
 /// Writes numbers of 32 bits: two for an element of 64 bits, otherwise the lower bits of one.
-fn write(bits: &mut Fresh, numbers: &[u32]) {
+fn write(bits: &mut OutputTensor, numbers: &[u32]) {
     let width = bits.ty.element.bytes();
     if width == 8 {
         return bits.slice_mut::<u32>().copy_from_slice(numbers);

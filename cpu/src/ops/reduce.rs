@@ -8,7 +8,7 @@ use crate::graph::{Operands, Operation, Part, Source};
 use crate::kernels::fold::{Extent, fold, folder};
 use crate::kernels::rows::Fold;
 use crate::kernels::{Group, Lanes, TILE, fill};
-use crate::memory::{Context, Fresh, Strides, Tensor, Tensors};
+use crate::memory::{Context, OutputTensor, Strides, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
 use std::sync::Arc;
@@ -75,12 +75,15 @@ pub fn run_region(
 ) -> Result<Tensors> {
     let mut results = Vec::with_capacity(region.results.len());
     for element in &region.results {
-        results.push(Fresh::new(context, TensorType::new(shape, *element))?);
+        results.push(OutputTensor::new(
+            context,
+            TensorType::new(shape, *element),
+        )?);
     }
-    let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(Fresh::bytes_mut).collect();
+    let mut outputs: Vec<&mut [u8]> = results.iter_mut().map(OutputTensor::bytes_mut).collect();
     region.run(context, inputs, &mut outputs, size)?;
     drop(outputs);
-    Ok(results.into_iter().map(Fresh::finish).collect())
+    Ok(results.into_iter().map(OutputTensor::finish).collect())
 }
 
 impl Reduce {
@@ -103,7 +106,7 @@ impl Reduce {
         let compute = compute_type(element);
         let x = convert(context, x.clone(), compute)?;
         let (x, extent) = self.arrange(context, &x)?;
-        let mut fresh = Fresh::new(context, TensorType::new(shape, compute))?;
+        let mut fresh = OutputTensor::new(context, TensorType::new(shape, compute))?;
         if !fold(
             name,
             compute,
@@ -212,7 +215,7 @@ impl Reduce {
             .collect();
         let mut next = Vec::with_capacity(rows.len());
         for t in rows {
-            next.push(Fresh::new(
+            next.push(OutputTensor::new(
                 context,
                 TensorType::new(&[left, width], t.element()),
             )?);
@@ -229,7 +232,7 @@ impl Reduce {
                 target.write(&part(t, count - 1, 1), pairs * width, &[width as isize, 1]);
             }
         }
-        Ok(next.into_iter().map(Fresh::finish).collect())
+        Ok(next.into_iter().map(OutputTensor::finish).collect())
     }
 }
 
@@ -315,8 +318,8 @@ fn fusible(
 }
 
 /// Returns a tensor whose elements all equal a scalar, in memory of its own.
-pub fn filled(context: &Context, scalar: &Tensor, shape: &[usize]) -> Result<Fresh> {
-    let mut fresh = Fresh::new(context, TensorType::new(shape, scalar.element()))?;
+pub fn filled(context: &Context, scalar: &Tensor, shape: &[usize]) -> Result<OutputTensor> {
+    let mut fresh = OutputTensor::new(context, TensorType::new(shape, scalar.element()))?;
     let width = scalar.element().bytes();
     let bytes: &[u8] = scalar.data();
     fill(fresh.bytes_mut(), &bytes[scalar.offset * width..][..width]);

@@ -4,7 +4,7 @@ use super::elementwise::Elementwise;
 use super::shape::{Form, Rearrange};
 use crate::graph::{Constant, Graph, Region, Source};
 use crate::kernels::{Group, Kernel, Lanes};
-use crate::memory::{Context, Fresh, Tensor, with_width};
+use crate::memory::{Context, OutputTensor, Tensor, with_width};
 use crate::text::{Block, Operation};
 use crate::{ElementType, Result, TensorType};
 use std::any::Any;
@@ -124,7 +124,7 @@ impl ScalarRegion {
             let mut arguments = Vec::with_capacity(inputs.len());
             for (lanes, ty) in inputs.iter().zip(&self.graph.types) {
                 let width = ty.element.bytes();
-                let mut scalar = Fresh::new(context, ty.clone())?;
+                let mut scalar = OutputTensor::new(context, ty.clone())?;
                 match lanes {
                     Lanes::Slice(bytes) => scalar
                         .bytes_mut()

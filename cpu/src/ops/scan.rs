@@ -4,7 +4,7 @@
 use super::region::{ScalarRegion, captured};
 use super::shape::{reverse, slice};
 use crate::kernels::Lanes;
-use crate::memory::{Context, Fresh, Tensor, Tensors};
+use crate::memory::{Context, OutputTensor, Tensor, Tensors};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
 
@@ -56,7 +56,7 @@ impl Join<'_> {
         let mut results = Vec::with_capacity(a.arrays.len());
         for x in &a.arrays {
             let ty = TensorType::new(&[self.starts - first, self.lanes], x.element());
-            results.push(Fresh::new(self.context, ty)?);
+            results.push(OutputTensor::new(self.context, ty)?);
         }
         for ((result, x), y) in results.iter_mut().zip(&a.arrays).zip(&b.arrays) {
             let row = self.lanes * x.element().bytes();
@@ -69,7 +69,7 @@ impl Join<'_> {
         if end > a.first {
             self.combine(a, b, a.first..end, &mut results, first)?;
         }
-        let arrays = results.into_iter().map(Fresh::finish).collect();
+        let arrays = results.into_iter().map(OutputTensor::finish).collect();
         Ok(Partial {
             size,
             first,
@@ -102,7 +102,7 @@ impl Join<'_> {
         a: &Partial,
         b: &Partial,
         range: std::ops::Range<usize>,
-        results: &mut [Fresh],
+        results: &mut [OutputTensor],
         first: usize,
     ) -> Result<()> {
         let part = |partial: &Partial, start: usize| -> Vec<Tensor> {

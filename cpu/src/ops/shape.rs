@@ -2,8 +2,8 @@
 
 use super::{Read, identities, lift};
 use crate::ElementType::{I2, I4};
-use crate::graph::{Known, Operands, Operation, Part, Simpler, Source};
-use crate::memory::{Context, Fresh, Strides, Tensor, Tensors, View};
+use crate::graph::{KnownOperand, Operands, Operation, Part, Simpler, Source};
+use crate::memory::{Context, OutputTensor, Strides, Tensor, Tensors, View};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Operation for Rearrange {
         }
     }
 
-    fn simpler(&self, operands: &[Known<'_>]) -> Option<Simpler> {
+    fn simpler(&self, operands: &[KnownOperand<'_>]) -> Option<Simpler> {
         identities::rearrange(&self.form, operands)
     }
 
@@ -275,7 +275,7 @@ struct Repack(TensorType);
 impl Operation for Repack {
     fn run(&self, context: &Context, operands: Operands) -> Result<Tensors> {
         let x = operands[0].contiguous(context)?;
-        let mut fresh = Fresh::new(context, self.0.clone())?;
+        let mut fresh = OutputTensor::new(context, self.0.clone())?;
         let (from, to) = (x.element(), self.0.element);
         let shift = 8 - to.bits().min(8);
         let stored = |bits: u8| match to {

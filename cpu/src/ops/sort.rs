@@ -6,7 +6,7 @@ use super::{Read, lift};
 use crate::ElementType::{self, *};
 use crate::graph::{Operands, Operation, Source};
 use crate::kernels::{Group, Lanes};
-use crate::memory::{Context, Fresh, Tensor, Tensors, with_width};
+use crate::memory::{Context, OutputTensor, Tensor, Tensors, with_width};
 use crate::text::{self, Attribute, Block, ValueId};
 use crate::{Dims, Result, TensorType};
 use smallvec::smallvec;
@@ -65,7 +65,7 @@ impl Operation for Sort {
 
 /// Returns the elements of each row in a given order.
 fn taken(context: &Context, x: &Tensor, orders: &[u32], length: usize) -> Result<Tensor> {
-    let mut fresh = Fresh::new(context, x.ty.clone())?;
+    let mut fresh = OutputTensor::new(context, x.ty.clone())?;
     with_width!(x.element().bytes(), T => {
         let (data, out) = (x.slice::<T>(), fresh.slice_mut::<T>());
         let rows = data.chunks(length.max(1)).zip(orders.chunks(length.max(1)));
@@ -128,7 +128,7 @@ fn sort_by_keys(
             })
             .collect();
         let ty = TensorType::new(x.shape(), key.element);
-        let mut values = Fresh::new(context, ty)?;
+        let mut values = OutputTensor::new(context, ty)?;
         key.group
             .run(&inputs, &mut [values.bytes_mut()], size, context.threads);
         let mut column = numbers(context, &values.finish(), key.total)?;
@@ -425,8 +425,8 @@ impl Operation for TopK {
         let x = operands[0].contiguous(context)?;
         let k = self.shape.last().copied().unwrap_or(0);
         let length = x.shape().last().copied().unwrap_or(0);
-        let mut values = Fresh::new(context, TensorType::new(&self.shape, x.element()))?;
-        let mut indices = Fresh::new(context, TensorType::new(&self.shape, I32))?;
+        let mut values = OutputTensor::new(context, TensorType::new(&self.shape, x.element()))?;
+        let mut indices = OutputTensor::new(context, TensorType::new(&self.shape, I32))?;
         let keys = numbers(context, &x, true)?;
         if k > 0 {
             for (row, out) in keys

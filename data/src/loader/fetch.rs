@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Receives a batch from a worker.
-pub(super) type Done<B> = Box<dyn FnOnce(Result<B>) + Send>;
+pub(super) type BatchCallback<B> = Box<dyn FnOnce(Result<B>) + Send>;
 
 /// A function that makes batches, shared by all workers.
 pub(super) trait Fetch<B>: Send + Sync {
@@ -18,7 +18,13 @@ pub(super) trait Fetch<B>: Send + Sync {
 
     /// Reads each element of a batch in a job of its own. The last of these jobs makes the batch.
     /// Jobs that begin after `stopped` is set do nothing.
-    fn read(self: Arc<Self>, task: Task, pool: &Pool, stopped: &Arc<AtomicBool>, done: Done<B>);
+    fn read(
+        self: Arc<Self>,
+        task: Task,
+        pool: &Pool,
+        stopped: &Arc<AtomicBool>,
+        done: BatchCallback<B>,
+    );
 }
 
 /// Makes batches of a source: `whole` from its indices, `collate` from its elements.
@@ -39,7 +45,13 @@ where
         (self.whole)(&self.source, &task.indices, task.epoch)
     }
 
-    fn read(self: Arc<Self>, task: Task, pool: &Pool, stopped: &Arc<AtomicBool>, done: Done<B>) {
+    fn read(
+        self: Arc<Self>,
+        task: Task,
+        pool: &Pool,
+        stopped: &Arc<AtomicBool>,
+        done: BatchCallback<B>,
+    ) {
         let count = task.indices.len();
         // A batch of no elements is made by a job that reads none.
         let jobs = count.max(1);
@@ -68,7 +80,7 @@ struct Reading<S: Source, W, C, B> {
     items: Mutex<Vec<Option<Result<S::Item>>>>,
     /// The number of jobs that have not ended.
     left: AtomicUsize,
-    done: Mutex<Option<Done<B>>>,
+    done: Mutex<Option<BatchCallback<B>>>,
 }
 
 impl<S, W, C, B> Reading<S, W, C, B>

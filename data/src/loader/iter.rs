@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// The maximum number of batches or elements in progress.
 #[derive(Clone, Copy)]
-pub(super) enum Ahead {
+pub(super) enum PrefetchLimit {
     /// The number of batches, each made in one job.
     Batches(usize),
     /// The number of elements, each read in one job.
@@ -35,7 +35,7 @@ pub struct LoaderIter<B> {
     fetch: Arc<dyn Fetch<B>>,
     tasks: Tasks,
     pool: Option<Arc<Pool>>,
-    ahead: Ahead,
+    ahead: PrefetchLimit,
     timeout: Option<Duration>,
     in_flight: VecDeque<InFlight<B>>,
     /// Tells persistent workers to skip the remaining tasks.
@@ -49,7 +49,7 @@ impl<B: Send + 'static> LoaderIter<B> {
         fetch: Arc<dyn Fetch<B>>,
         tasks: Tasks,
         pool: Option<Arc<Pool>>,
-        ahead: Ahead,
+        ahead: PrefetchLimit,
         timeout: Option<Duration>,
     ) -> LoaderIter<B> {
         LoaderIter {
@@ -81,8 +81,8 @@ impl<B: Send + 'static> LoaderIter<B> {
     fn is_full(&self) -> bool {
         let in_flight = &self.in_flight;
         match self.ahead {
-            Ahead::Batches(most) => in_flight.len() >= most,
-            Ahead::Elements(most) => {
+            PrefetchLimit::Batches(most) => in_flight.len() >= most,
+            PrefetchLimit::Elements(most) => {
                 let elements: usize = in_flight.iter().map(|batch| batch.elements).sum();
                 !in_flight.is_empty() && elements >= most
             }
@@ -100,11 +100,11 @@ impl<B: Send + 'static> LoaderIter<B> {
             let result = slot.clone();
             let elements = task.indices.len().max(1);
             match self.ahead {
-                Ahead::Elements(_) => {
+                PrefetchLimit::Elements(_) => {
                     let done = Box::new(move |batch| result.fill(batch));
                     fetch.read(task, pool, &stopped, done);
                 }
-                Ahead::Batches(_) => pool.submit(Box::new(move |failure| {
+                PrefetchLimit::Batches(_) => pool.submit(Box::new(move |failure| {
                     if stopped.load(Ordering::Relaxed) {
                         return;
                     }

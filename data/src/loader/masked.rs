@@ -1,6 +1,6 @@
 //! Batches of equal size with a mask.
 
-use super::fetch::{Done, Fetch};
+use super::fetch::{BatchCallback, Fetch};
 use super::tasks::Task;
 use crate::pool::Pool;
 use crate::{Placement, Result, Sample, ToDevice};
@@ -55,7 +55,7 @@ impl<B: Send + 'static> Fetch<Masked<B>> for WithMask<B> {
         task: Task,
         pool: &Pool,
         stopped: &Arc<AtomicBool>,
-        done: Done<Masked<B>>,
+        done: BatchCallback<Masked<B>>,
     ) {
         let mask = task.counts.clone().into();
         let masked = move |batch: Result<B>| done(batch.map(|batch| Masked { batch, mask }));

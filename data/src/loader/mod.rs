@@ -27,7 +27,7 @@ use crate::source::{IntoSource, Source, get_all};
 use crate::{Error, LastBatch, Placement, Result, Sample, ToDevice};
 use batch_sampler::Plan;
 use fetch::{Fetch, FromSource};
-use iter::Ahead;
+use iter::PrefetchLimit;
 use ramie_core::lock::lock;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
@@ -356,8 +356,8 @@ impl<B: Send + 'static> DataLoader<B> {
         }
         let pool = NonZeroUsize::new(self.workers).map(|n| self.workers_of(n.get()));
         let ahead = match self.read {
-            Some(elements) => Ahead::Elements(elements),
-            None => Ahead::Batches(self.workers * self.prefetch_factor),
+            Some(elements) => PrefetchLimit::Elements(elements),
+            None => PrefetchLimit::Batches(self.workers * self.prefetch_factor),
         };
         LoaderIter::new(self.fetch.clone(), tasks, pool, ahead, self.timeout)
     }

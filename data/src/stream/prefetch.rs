@@ -18,12 +18,12 @@ pub struct Prefetch<S: Stream> {
     default_seed: DefaultSeed,
 }
 
-type Ahead<T> = (Option<Result<T>>, Position);
+type PrefetchedItem<T> = (Option<Result<T>>, Position);
 
 enum State<S: Stream> {
     Idle(S),
     Running {
-        ahead: Receiver<Ahead<S::Item>>,
+        ahead: Receiver<PrefetchedItem<S::Item>>,
         /// The thread, which returns the stream, or `None` if the stream panicked.
         thread: JoinHandle<Option<S>>,
     },

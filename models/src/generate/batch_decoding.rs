@@ -9,8 +9,8 @@ use ramie_nn::nnx::{self, of_type};
 use ramie_nn::{Cache, Tree};
 use std::fmt;
 
-type Read<M> = Box<dyn Fn(&mut M, Array, Array) + Send + Sync>;
-type Step<M> = Box<dyn Fn(&mut M, Next) -> Array + Send + Sync>;
+type PromptReader<M> = Box<dyn Fn(&mut M, Array, Array) + Send + Sync>;
+type Step<M> = Box<dyn Fn(&mut M, StepInputs) -> Array + Send + Sync>;
 
 /// The least length that prompts are padded to.
 const SHORTEST: usize = 32;
@@ -42,7 +42,7 @@ const SHORTEST: usize = 32;
 /// ```
 pub struct BatchDecoding<M> {
     model: M,
-    read: Read<M>,
+    read: PromptReader<M>,
     step: Step<M>,
     slots: Vec<Option<Sequence>>,
     max_length: usize,
@@ -59,7 +59,7 @@ struct Sequence {
 
 /// The inputs of a step, one for each slot.
 #[derive(Clone, Tree)]
-struct Next {
+struct StepInputs {
     /// The last tokens, `[slots, 1]`.
     tokens: Array,
     /// The numbers of tokens before them, `[slots]`.
@@ -242,7 +242,7 @@ impl<M: LanguageModel> BatchDecoding<M> {
         (self.read)(&mut self.model, tokens, Array::from(slot as i32));
     }
 
-    fn next(&self) -> Next {
+    fn next(&self) -> StepInputs {
         let slots = || self.slots.iter().map(Option::as_ref);
         let last = |s: &Sequence| *s.tokens.last().expect("prompts are not empty");
         let tokens: Vec<i32> = slots().map(|s| s.map_or(0, last)).collect();
@@ -250,7 +250,7 @@ impl<M: LanguageModel> BatchDecoding<M> {
         let lengths = slots().map(|s| s.map_or(0, |s| s.tokens.len() as i32 - 1));
         let keys = slots().map(|s| s.map_or(&self.key, |s| &s.key).clone());
         let sampling: Vec<_> = slots().map(|s| s.map(|s| &s.sampling)).collect();
-        Next {
+        StepInputs {
             tokens: Array::from_vec(tokens, &[self.slots.len(), 1]),
             lengths: Array::from(lengths.collect::<Vec<i32>>()),
             keys: keys.collect(),
@@ -303,8 +303,8 @@ fn read<M: LanguageModel>(model: &mut M, tokens: Array, slot: Array) {
 }
 
 /// Computes the next token of each slot.
-fn step<M: LanguageModel>(model: &mut M, next: Next) -> Array {
-    let Next {
+fn step<M: LanguageModel>(model: &mut M, next: StepInputs) -> Array {
+    let StepInputs {
         tokens,
         lengths,
         keys,

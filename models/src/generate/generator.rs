@@ -9,7 +9,7 @@ use ramie_nn::{Tree, known_range};
 use std::fmt;
 use std::ops::ControlFlow;
 
-type Read<M> = Box<dyn Fn(&mut M, Array, Option<Array>) + Send + Sync>;
+type PromptReader<M> = Box<dyn Fn(&mut M, Array, Option<Array>) + Send + Sync>;
 type Step<M> =
     Box<dyn Fn(&mut (M, Option<History>), Array, Option<Array>, Key) -> Array + Send + Sync>;
 
@@ -34,7 +34,7 @@ type Step<M> =
 /// ```
 pub struct Generator<M> {
     /// Computes the keys and values of tokens.
-    read: Read<M>,
+    read: PromptReader<M>,
     /// Computes the token after the given ones.
     step: Step<M>,
     penalizes: bool,

@@ -1,7 +1,7 @@
 //! `Root`: the state shared by all scopes of one `init` or `apply`.
 
 use super::streams::{Streams, fold_in_path};
-use super::within::Within;
+use super::within::LiftContext;
 use super::{CollectionFilter, Variables};
 use ramie_core::lock::lock;
 use ramie_core::random::Key;
@@ -83,7 +83,7 @@ pub(crate) struct Root {
     /// The transformation that currently uses these variables.
     pub lent: Option<&'static str>,
     /// The transformation around these variables.
-    pub within: Option<Within>,
+    pub within: Option<LiftContext>,
     /// Shared with scopes inside of transformations, so that another call of the same module
     /// gets other keys.
     counts: Counts,

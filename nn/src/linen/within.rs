@@ -4,17 +4,17 @@ use super::root::Root;
 
 /// A transformation of a module, and what exists outside of it.
 #[derive(Clone)]
-pub(crate) struct Within {
+pub(crate) struct LiftContext {
     operation: &'static str,
     collections: Vec<String>,
     streams: Vec<String>,
     initializing: bool,
 }
 
-impl Within {
+impl LiftContext {
     /// Creates the description of a transformation from the state outside of it.
-    pub fn of(operation: &'static str, outside: &Root) -> Within {
-        Within {
+    pub fn of(operation: &'static str, outside: &Root) -> LiftContext {
+        LiftContext {
             operation,
             collections: outside.variables.names().map(str::to_owned).collect(),
             streams: outside.streams.names().map(str::to_owned).collect(),

@@ -173,13 +173,13 @@ pub fn observe_mut<L: Tree, A: Tree, R: Tree>(
 }
 
 /// A call that has begun: its index among the calls, and the options of the recording.
-type Begun = (usize, Recording);
+type OpenCall = (usize, Recording);
 
 fn begin<L: Tree, A: Tree>(
     layer: &L,
     args: &A,
     costs: impl FnOnce(L, A, Recording) -> Costs + 'static,
-) -> Option<Begun> {
+) -> Option<OpenCall> {
     let address = std::ptr::from_ref(layer).cast::<()>().addr();
     let key = (address, TypeId::of::<L>());
     // A thread that is exiting may have dropped its recorders already; nobody reads them then.
@@ -204,7 +204,7 @@ fn begin<L: Tree, A: Tree>(
     begun.ok().flatten()
 }
 
-fn end<R: Tree>((place, recording): Begun, out: &R) {
+fn end<R: Tree>((place, recording): OpenCall, out: &R) {
     RECORDERS.with_borrow_mut(|all| {
         let Some(call) = all.last_mut().and_then(|r| r.calls.get_mut(place)) else {
             return;

@@ -3,7 +3,7 @@
 use super::{Operator, array, binary, unary};
 use crate::call::Call;
 use crate::file::{Node, data_type_name, dtype_of};
-use crate::known::Known;
+use crate::known::HostTensor;
 use ramie_core::dtypes::finfo;
 use ramie_core::{Array, DType, linalg, where_};
 use std::cmp::Ordering;
@@ -90,7 +90,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// Applies a function to known elements.
-fn map(call: &Call<'_>, ints: fn(i64) -> i64, floats: fn(f64) -> f64) -> Option<Known> {
+fn map(call: &Call<'_>, ints: fn(i64) -> i64, floats: fn(f64) -> f64) -> Option<HostTensor> {
     let x = call.known(0)?;
     x.zip(&x, |a, _| ints(a), |a, _| floats(a))
 }
@@ -101,7 +101,11 @@ fn sign(x: f64) -> f64 {
 }
 
 /// Combines the known elements of two inputs.
-fn zip(call: &Call<'_>, ints: fn(i64, i64) -> i64, floats: fn(f64, f64) -> f64) -> Option<Known> {
+fn zip(
+    call: &Call<'_>,
+    ints: fn(i64, i64) -> i64,
+    floats: fn(f64, f64) -> f64,
+) -> Option<HostTensor> {
     match call.inputs.len() {
         2 => call.known(0)?.zip(&call.known(1)?, ints, floats),
         _ => None,
@@ -114,7 +118,7 @@ fn zip_ordered(
     ints: fn(i64, i64) -> i64,
     uints: fn(u64, u64) -> u64,
     floats: fn(f64, f64) -> f64,
-) -> Option<Known> {
+) -> Option<HostTensor> {
     if call.required(0).dtype() != DType::U64 || call.inputs.len() != 2 {
         return zip(call, ints, floats);
     }
@@ -132,13 +136,13 @@ fn floored(a: i64, b: i64) -> i64 {
 }
 
 /// Compares the known elements of two inputs.
-fn compare(call: &Call<'_>, holds: fn(Ordering) -> bool) -> Option<Known> {
+fn compare(call: &Call<'_>, holds: fn(Ordering) -> bool) -> Option<HostTensor> {
     call.known(0)?.compare(&call.known(1)?, holds)
 }
 
 /// Selects between known elements.
-fn choose(call: &Call<'_>) -> Option<Known> {
-    Known::select(&call.known(0)?, &call.known(1)?, &call.known(2)?)
+fn choose(call: &Call<'_>) -> Option<HostTensor> {
+    HostTensor::select(&call.known(0)?, &call.known(1)?, &call.known(2)?)
 }
 
 /// Combines all inputs.
@@ -243,7 +247,7 @@ fn power(call: &Call<'_>) -> Array {
 
 /// Raises known elements to a power. Powers of integers wrap; their exponents must be integers that
 /// are not negative.
-fn power_known(call: &Call<'_>) -> Option<Known> {
+fn power_known(call: &Call<'_>) -> Option<HostTensor> {
     let (x, y) = (call.known(0)?, call.known(1)?);
     if x.dtype.is_float() {
         return x.zip(&y.cast(x.dtype)?, |a, _| a, f64::powf);

@@ -3,7 +3,7 @@
 use super::{Operator, array, only, values};
 use crate::call::{Call, Value};
 use crate::file::Node;
-use crate::known::{Known, each};
+use crate::known::{HostTensor, each};
 use ndarray::Axis;
 use ramie_core::numpy::{At, IndexItem};
 use ramie_core::{Array, DType, concatenate, where_};
@@ -87,7 +87,7 @@ fn gather(call: &Call<'_>) -> Array {
     x.take(&call.array(1), axis as isize)
 }
 
-fn gather_known(call: &Call<'_>) -> Option<Known> {
+fn gather_known(call: &Call<'_>) -> Option<HostTensor> {
     let (x, indices) = (call.known(0)?, call.known(1)?);
     let axis = call.axis(0, x.shape().len());
     let size = x.shape()[axis] as i64;
@@ -163,7 +163,7 @@ fn non_zero(call: &Call<'_>) -> Vec<Value> {
         // The index along an axis of the element `i` in row-major order.
         .flat_map(|(stride, size)| found.iter().map(move |i| (i / stride % size) as i64))
         .collect();
-    vec![Known::ints(DType::I64, &[known.shape().len(), found.len()], rows).into()]
+    vec![HostTensor::ints(DType::I64, &[known.shape().len(), found.len()], rows).into()]
 }
 
 fn one_hot(call: &Call<'_>) -> Array {
@@ -281,9 +281,9 @@ fn slice(call: &Call<'_>) -> Array {
     parts(call).into_iter().fold(call.array(0), of)
 }
 
-fn slice_known(call: &Call<'_>) -> Option<Known> {
+fn slice_known(call: &Call<'_>) -> Option<HostTensor> {
     let known = call.known(0)?;
-    let of = |known: Known, part: Part| {
+    let of = |known: HostTensor, part: Part| {
         let at = (0..part.count as i64).map(|i| (part.start + i * part.step) as usize);
         let at: Vec<usize> = at.collect();
         each!(known, |x| x.select(Axis(part.axis), &at))

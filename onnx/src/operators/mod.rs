@@ -19,7 +19,7 @@ mod spread;
 
 use crate::call::{Call, Value};
 use crate::file::{Node, is_own};
-use crate::known::Known;
+use crate::known::HostTensor;
 use ramie_core::Array;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -29,7 +29,7 @@ pub(crate) struct Operator {
     name: &'static str,
     rule: Rule,
     /// Evaluates the operator on the host if all inputs are known.
-    on_host: Option<fn(&Call<'_>) -> Option<Known>>,
+    on_host: Option<fn(&Call<'_>) -> Option<HostTensor>>,
     /// Inputs that must be known when the operator is traced.
     pub host: &'static [usize],
     /// Whether the result depends on the shapes of the inputs only.
@@ -62,7 +62,7 @@ impl Operator {
     }
 
     /// Sets the evaluation on the host.
-    const fn on_host(self, rule: fn(&Call<'_>) -> Option<Known>) -> Operator {
+    const fn on_host(self, rule: fn(&Call<'_>) -> Option<HostTensor>) -> Operator {
         Operator {
             on_host: Some(rule),
             ..self

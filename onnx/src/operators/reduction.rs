@@ -2,7 +2,7 @@
 
 use super::{Operator, array};
 use crate::call::{Call, signed};
-use crate::known::{Known, Numbers};
+use crate::known::{HostTensor, Numbers};
 use ramie_core::{Array, DType};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -89,7 +89,7 @@ fn known(
     ints: fn(i64, i64) -> i64,
     uints: fn(u64, u64) -> u64,
     floats: fn(f64, f64) -> f64,
-) -> Option<Known> {
+) -> Option<HostTensor> {
     let x = call.known(0)?;
     let listed = call.ints_of("axes", 1).filter(|axes| !axes.is_empty());
     let is_identity = listed.is_none() && call.int("noop_with_empty_axes", 0) != 0;
@@ -104,7 +104,7 @@ fn known(
     let total = match &x.numbers {
         Numbers::Floats(v) => {
             let total = v.iter().copied().reduce(floats)?;
-            return Known::floats(DType::F64, shape, vec![total]).cast(x.dtype);
+            return HostTensor::floats(DType::F64, shape, vec![total]).cast(x.dtype);
         }
         Numbers::Ints(v) if x.dtype == DType::U64 => {
             let unsigned = v.iter().map(|n| n.cast_unsigned());
@@ -112,5 +112,5 @@ fn known(
         }
         Numbers::Ints(v) => v.iter().copied().reduce(ints)?,
     };
-    Known::ints(DType::I64, shape, vec![total]).cast(x.dtype)
+    HostTensor::ints(DType::I64, shape, vec![total]).cast(x.dtype)
 }

@@ -3,7 +3,7 @@
 use super::{Operator, array, values};
 use crate::call::{Call, Value, signed};
 use crate::file::dtype_of;
-use crate::known::{Known, Numbers, each};
+use crate::known::{HostTensor, Numbers, each};
 use ndarray::{Axis, IxDyn};
 use ramie_core::numpy::broadcast_shapes;
 use ramie_core::{Array, DType, concatenate};
@@ -41,7 +41,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     values("Shape", shape_of).of_shape(),
     values("Size", |c| {
         let size: usize = c.required(0).shape().iter().product();
-        vec![Known::number(size as i64).into()]
+        vec![HostTensor::number(size as i64).into()]
     })
     .of_shape(),
     values("Split", split).needs(&[1]),
@@ -82,8 +82,8 @@ fn join(call: &Call<'_>) -> Array {
     concatenate(&arrays, axis as isize)
 }
 
-fn join_known(call: &Call<'_>) -> Option<Known> {
-    let parts: Option<Vec<Known>> = (0..call.inputs.len()).map(|i| call.known(i)).collect();
+fn join_known(call: &Call<'_>) -> Option<HostTensor> {
+    let parts: Option<Vec<HostTensor>> = (0..call.inputs.len()).map(|i| call.known(i)).collect();
     let parts = parts?;
     let axis = Axis(call.axis(1, parts.first()?.shape().len()));
     let dtype = parts.first()?.dtype;
@@ -105,13 +105,13 @@ fn join_known(call: &Call<'_>) -> Option<Known> {
             Numbers::Floats(ndarray::concatenate(axis, &views?).ok()?)
         }
     };
-    Some(Known { dtype, numbers })
+    Some(HostTensor { dtype, numbers })
 }
 
 fn constant_of_shape(call: &Call<'_>) -> Vec<Value> {
     let sizes = call.host_ints(0);
     let shape = call.sizes(&sizes);
-    let zero = Known::floats(DType::F32, &[], vec![0.0]);
+    let zero = HostTensor::floats(DType::F32, &[], vec![0.0]);
     let value = call.op.tensors.get("value").unwrap_or(&zero);
     let Some(value) = value.reshape(&[]) else {
         call.fail("the value is not one number")
@@ -157,9 +157,9 @@ fn range(call: &Call<'_>) -> Vec<Value> {
     let count = count as usize;
     let each = (0..count).map(|i| start + i as f64 * delta);
     let known = if dtype.is_float() {
-        Known::floats(dtype, &[count], each.collect())
+        HostTensor::floats(dtype, &[count], each.collect())
     } else {
-        Known::ints(dtype, &[count], each.map(|x| x as i64).collect())
+        HostTensor::ints(dtype, &[count], each.map(|x| x as i64).collect())
     };
     vec![known.into()]
 }
@@ -194,7 +194,7 @@ fn shape_of(call: &Call<'_>) -> Vec<Value> {
     };
     let (start, end) = (bound("start", 0), bound("end", ndim));
     let sizes = shape.get(start..end).unwrap_or_default();
-    vec![Known::list(sizes.iter().map(|n| *n as i64)).into()]
+    vec![HostTensor::list(sizes.iter().map(|n| *n as i64)).into()]
 }
 
 fn split(call: &Call<'_>) -> Vec<Value> {

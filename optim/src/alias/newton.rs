@@ -1,6 +1,6 @@
 //! Quasi-Newton methods.
 
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::options::options;
 use crate::{
     GradientTransformation, InitialGuess, ScaleByLbfgs, chain, scale, scale_by_learning_rate,

@@ -1,6 +1,6 @@
 //! Optimizers that divide by the magnitude of past gradients.
 
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::options::options;
 use crate::transforms::decay::decay;
 use crate::transforms::momentum::trace_if;

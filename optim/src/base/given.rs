@@ -39,7 +39,7 @@ macro_rules! check_numbers {
 pub(crate) use check_numbers;
 
 /// A setting that is checked where the user gives it.
-pub(crate) trait Given: Sized {
+pub(crate) trait CheckedSetting: Sized {
     /// Returns the setting of this name.
     ///
     /// # Panics
@@ -51,7 +51,7 @@ pub(crate) trait Given: Sized {
     }
 }
 
-impl Given for f64 {
+impl CheckedSetting for f64 {
     #[track_caller]
     fn given(self, name: &str) -> f64 {
         check_number(name, self);
@@ -59,7 +59,7 @@ impl Given for f64 {
     }
 }
 
-impl Given for Hyperparam {
+impl CheckedSetting for Hyperparam {
     #[track_caller]
     fn given(self, name: &str) -> Hyperparam {
         if let Some(number) = self.as_number() {
@@ -69,7 +69,7 @@ impl Given for Hyperparam {
     }
 }
 
-impl Given for Schedule {
+impl CheckedSetting for Schedule {
     #[track_caller]
     fn given(self, name: &str) -> Schedule {
         if let Some(number) = self.as_constant() {
@@ -79,7 +79,7 @@ impl Given for Schedule {
     }
 }
 
-impl<T: Given> Given for Option<T> {
+impl<T: CheckedSetting> CheckedSetting for Option<T> {
     #[track_caller]
     fn given(self, name: &str) -> Option<T> {
         // A closure would hide the caller's line.
@@ -88,9 +88,9 @@ impl<T: Given> Given for Option<T> {
     }
 }
 
-/// Implements [`Given`] for settings without numbers to check.
+/// Implements [`CheckedSetting`] for settings without numbers to check.
 macro_rules! unchecked {
-    ($($t:ty),+) => { $( impl $crate::base::given::Given for $t {} )+ };
+    ($($t:ty),+) => { $( impl $crate::base::given::CheckedSetting for $t {} )+ };
 }
 pub(crate) use unchecked;
 

@@ -38,7 +38,7 @@ macro_rules! option_setter {
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
             let given: $crate::Hyperparam = $field.into();
-            self $(.$outer)? .$field = $crate::base::given::Given::given(given, stringify!($field));
+            self $(.$outer)? .$field = $crate::base::given::CheckedSetting::given(given, stringify!($field));
             self
         }
     };
@@ -49,7 +49,7 @@ macro_rules! option_setter {
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Schedule>) -> Self {
             let given: $crate::Schedule = $field.into();
-            self $(.$outer)? .$field = $crate::base::given::Given::given(given, stringify!($field));
+            self $(.$outer)? .$field = $crate::base::given::CheckedSetting::given(given, stringify!($field));
             self
         }
     };
@@ -59,7 +59,7 @@ macro_rules! option_setter {
         #[track_caller]
         pub fn $field(mut self, $field: impl Into<$crate::Hyperparam>) -> Self {
             let given: $crate::Hyperparam = $field.into();
-            self $(.$outer)? .$field = Some($crate::base::given::Given::given(given, stringify!($field)));
+            self $(.$outer)? .$field = Some($crate::base::given::CheckedSetting::given(given, stringify!($field)));
             self
         }
     };
@@ -119,7 +119,7 @@ macro_rules! option_setter {
         #[must_use]
         #[track_caller]
         pub fn $field(mut self, $field: $crate::base::options::option_type!($kind)) -> Self {
-            self $(.$outer)? .$field = $crate::base::given::Given::given($field, stringify!($field));
+            self $(.$outer)? .$field = $crate::base::given::CheckedSetting::given($field, stringify!($field));
             self
         }
     };
@@ -207,7 +207,7 @@ macro_rules! options {
             $name {
                 $( $req: {
                     let given: $crate::base::options::option_type!($rkind) = $req.into();
-                    $crate::base::given::Given::given(given, stringify!($req))
+                    $crate::base::given::CheckedSetting::given(given, stringify!($req))
                 }, )*
                 $( $field: $crate::base::options::option_default!($kind $($default)?), )*
             }

@@ -2,7 +2,7 @@
 
 use crate::Hyperparam;
 use crate::base::any_tree::zip;
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::wide::wide;
 use ramie_core::lax::cond;
 use ramie_core::{Array, IntoArray, Tree, tree};

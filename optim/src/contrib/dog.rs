@@ -1,7 +1,7 @@
 //! Step sizes from the distance to the initial parameters, for all parameters together.
 
 use crate::base::extra_args::expect_params;
-use crate::base::given::{Given, check_number};
+use crate::base::given::{CheckedSetting, check_number};
 use crate::base::options::{Predicate, options};
 use crate::base::wide::number_dtype;
 use crate::{
@@ -34,7 +34,7 @@ pub enum DogInit {
     Heuristic(f64),
 }
 
-impl Given for DogInit {
+impl CheckedSetting for DogInit {
     #[track_caller]
     fn given(self, name: &str) -> DogInit {
         let (DogInit::Distance(n) | DogInit::LearningRate(n) | DogInit::Heuristic(n)) = self;

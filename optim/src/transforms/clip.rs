@@ -1,7 +1,7 @@
 //! Limits on the size of updates.
 
 use crate::base::extra_args::expect_params;
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::options::options;
 use crate::base::wide::wide_state;
 use crate::tree::abs_sq;

@@ -1,7 +1,7 @@
 //! Weight decay.
 
 use crate::base::extra_args::expect_params;
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::Predicate;
 use crate::{GradientTransformation, Hyperparam, Schedule, masked};

@@ -1,6 +1,6 @@
 //! `inject_hyperparams`: hyperparameters in the state of an optimizer.
 
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::mistake::refuse;
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::wide::highest_number_dtype;
@@ -45,7 +45,7 @@ impl Hyperparams {
     }
 }
 
-type Next = dyn Fn(&State, &ExtraArgs<'_>) -> State + Send + Sync;
+type StateFn = dyn Fn(&State, &ExtraArgs<'_>) -> State + Send + Sync;
 type Value = dyn Fn(&State, &ExtraArgs<'_>) -> Array + Send + Sync;
 
 /// A hyperparameter with its own state, which may depend on the extra arguments of `update_with`,
@@ -70,7 +70,7 @@ type Value = dyn Fn(&State, &ExtraArgs<'_>) -> Array + Send + Sync;
 #[derive(Clone)]
 pub struct StatefulSchedule {
     first: State,
-    next: Arc<Next>,
+    next: Arc<StateFn>,
     value: Arc<Value>,
 }
 

@@ -1,6 +1,6 @@
 //! Noise on gradients.
 
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::numerics::{count_zero, safe_increment};
 use crate::{GradientTransformation, Hyperparam, tree};
 use ramie_core::random::{self, Key};

@@ -1,7 +1,7 @@
 //! Scaling by a step size.
 
 use crate::base::extra_args::expect_params;
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::numerics::{count_zero, safe_increment, safe_norm, safe_root_mean_squares};
 use crate::base::options::options;
 use crate::{GradientTransformation, Hyperparam, Schedule, tree};

@@ -1,6 +1,6 @@
 //! Optimizers that scale updates by one transformation and by a learning rate.
 
-use crate::base::given::Given;
+use crate::base::given::CheckedSetting;
 use crate::base::options::{Predicate, transformation_methods};
 use crate::transforms::decay::decay;
 use crate::{GradientTransformation, Schedule, chain, scale_by_learning_rate};

@@ -1,9 +1,9 @@
 //! Calls of jitted functions: look up the program, run it, and store the results.
 
+use super::compiled_call::CompiledCall;
 use super::entry::Entry;
-use super::made::Made;
 use super::place::{Plan, placed, plan, site_of, wanted};
-use super::programs::{Forget, Made as Cached, Shared, shared};
+use super::programs::{Forget, ProgramSlot, SharedCache, shared};
 use super::signature::{Inputs, Signature, describe, inputs};
 use super::trace::{Trace, Tracing};
 use super::{JitOptions, retraces};
@@ -33,9 +33,9 @@ pub(crate) struct Jit<'f, S, A, R> {
 pub(crate) struct Programs {
     pub name: Arc<str>,
     options: JitOptions,
-    pub compiled: Shared<Entry>,
+    pub compiled: SharedCache<Entry>,
     /// Traces for calls inside other traces.
-    nested: Shared<Arc<Trace>>,
+    nested: SharedCache<Arc<Trace>>,
 }
 
 /// Returns whether a call on this thread may have to do more than run a program. One branch
@@ -163,7 +163,7 @@ impl Programs {
         inputs: Inputs<'_>,
         at: &'static Location<'static>,
         trace: &dyn Fn() -> Trace,
-    ) -> Result<Cached<Entry>> {
+    ) -> Result<ProgramSlot<Entry>> {
         let compile = || self.compile(inputs, at, trace);
         self.compiled.get_or_make(inputs, &compile)
     }
@@ -191,7 +191,7 @@ impl Programs {
         let jaxpr = &trace.program.jaxpr;
         let program = plan.lower(&self.name, jaxpr);
         let flags = &self.options.compiler_options;
-        let (made, origin) = Made::compile(program, jaxpr, &plan, flags)?;
+        let (made, origin) = CompiledCall::compile(program, jaxpr, &plan, flags)?;
         let total = start.elapsed();
         let why = reason.as_deref().unwrap_or("first call");
         let what = match origin {

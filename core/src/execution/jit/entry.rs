@@ -1,7 +1,7 @@
 //! Runs of a compiled program.
 
+use super::compiled_call::CompiledCall;
 use super::donate;
-use super::made::Made;
 use super::place::changed;
 use super::signature::{Description, Inputs, inputs};
 use super::trace::Trace;
@@ -88,7 +88,7 @@ impl Iterator for Outputs<'_> {
 
 impl Entry {
     /// Creates the program for calls from its trace.
-    pub fn new(trace: Trace, made: Made, description: Description) -> Result<Entry> {
+    pub fn new(trace: Trace, made: CompiledCall, description: Description) -> Result<Entry> {
         let captured = &trace.program.consts;
         let consts = match &made.layout {
             None => {

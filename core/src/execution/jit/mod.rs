@@ -2,10 +2,10 @@
 //! asynchronously.
 
 mod call;
+mod compiled_call;
 mod donate;
 mod entry;
 mod function;
-mod made;
 mod place;
 mod programs;
 mod retraces;

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Weak};
 
 /// A program with its signature.
-pub(super) type Made<E> = Arc<Slot<Signature, E>>;
+pub(super) type ProgramSlot<E> = Arc<Slot<Signature, E>>;
 
 /// Programs by signature, with fast access to the last one.
 pub(super) struct FunctionCache<E> {
-    last: Mutex<Option<Made<E>>>,
+    last: Mutex<Option<ProgramSlot<E>>>,
     all: ProgramCache<Signature, E>,
     calls: Mutex<Calls>,
 }
@@ -27,7 +27,7 @@ struct Calls {
 }
 
 /// The programs of a function, shared with its stages, which also add programs.
-pub(super) type Shared<E> = Arc<FunctionCache<E>>;
+pub(super) type SharedCache<E> = Arc<FunctionCache<E>>;
 
 /// A cache of programs that can be cleared.
 pub(super) trait Forget: Send + Sync {
@@ -48,7 +48,7 @@ impl<E: Send + Sync> Forget for FunctionCache<E> {
 static ALL: Mutex<Vec<Weak<dyn Forget>>> = Mutex::new(Vec::new());
 
 /// Creates an empty cache of at most `limit` programs, registered with [`forget_all`].
-pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> Shared<E> {
+pub(super) fn shared<E: Send + Sync + 'static>(limit: usize) -> SharedCache<E> {
     let programs = Arc::new(FunctionCache {
         last: Mutex::new(None),
         all: ProgramCache::with_limit(limit),
@@ -75,7 +75,11 @@ pub(crate) fn forget_all() {
 
 impl<E> FunctionCache<E> {
     /// Returns the program for a call. Creates it at the first use, on one thread.
-    pub fn get_or_make(&self, inputs: Inputs<'_>, make: &dyn Fn() -> Result<E>) -> Result<Made<E>> {
+    pub fn get_or_make(
+        &self,
+        inputs: Inputs<'_>,
+        make: &dyn Fn() -> Result<E>,
+    ) -> Result<ProgramSlot<E>> {
         // Most calls have the signature of the previous call, and comparing it allocates nothing.
         if let Some(last) = self.last()
             && last.key.matches(inputs)
@@ -94,23 +98,23 @@ impl<E> FunctionCache<E> {
     }
 
     /// Returns the program for a signature.
-    pub fn find(&self, key: &Signature) -> Option<Made<E>> {
+    pub fn find(&self, key: &Signature) -> Option<ProgramSlot<E>> {
         self.all.find(key.fingerprint(), |k| k == key)
     }
 
     /// Adds a program, unless the signature already has one.
-    pub fn insert(&self, key: Signature, program: E) -> Made<E> {
+    pub fn insert(&self, key: Signature, program: E) -> ProgramSlot<E> {
         let found = self.find(&key);
         found.unwrap_or_else(|| self.all.insert(key.fingerprint(), key, program))
     }
 
     /// Returns the program of the last call.
-    pub fn last(&self) -> Option<Made<E>> {
+    pub fn last(&self) -> Option<ProgramSlot<E>> {
         lock(&self.last).clone()
     }
 
     /// Returns all programs, in no particular order.
-    pub fn all(&self) -> Vec<Made<E>> {
+    pub fn all(&self) -> Vec<ProgramSlot<E>> {
         self.all.all()
     }
 

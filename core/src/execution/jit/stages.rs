@@ -2,10 +2,10 @@
 //! and each reporting failures as errors.
 
 use super::call::{Jit, Programs};
+use super::compiled_call::CompiledCall;
 use super::entry::Entry;
-use super::made::Made;
 use super::place::{Plan, site_of};
-use super::programs::{Made as Cached, Shared};
+use super::programs::{ProgramSlot, SharedCache};
 use super::signature::{Description, Inputs, Signature, describe, inputs};
 use super::trace::Trace;
 use crate::client::Program;
@@ -36,7 +36,7 @@ struct Stage {
     description: Description,
     compiler_options: Vec<(String, OptionOverride)>,
     /// Cache in which calls of the function look for programs.
-    programs: Shared<Entry>,
+    programs: SharedCache<Entry>,
 }
 
 impl Stage {
@@ -59,9 +59,9 @@ impl Stage {
         self.plan.lower(&self.name, &self.trace.program.jaxpr)
     }
 
-    fn compile(self, program: Program) -> Result<Cached<Entry>> {
+    fn compile(self, program: Program) -> Result<ProgramSlot<Entry>> {
         let jaxpr = &self.trace.program.jaxpr;
-        let (made, _) = Made::compile(program, jaxpr, &self.plan, &self.compiler_options)?;
+        let (made, _) = CompiledCall::compile(program, jaxpr, &self.plan, &self.compiler_options)?;
         let entry = Entry::new(self.trace, made, self.description)?;
         Ok(self.programs.insert(self.key, entry))
     }
@@ -77,7 +77,7 @@ pub struct Lowered<S, A, R> {
 /// A compiled function for arguments of one signature.
 pub struct Compiled<S, A, R> {
     name: Arc<str>,
-    program: Cached<Entry>,
+    program: ProgramSlot<Entry>,
     types: PhantomData<fn(S, A) -> R>,
 }
 

@@ -101,7 +101,7 @@ struct Krylov<'a> {
 }
 
 /// The state of a cycle after some steps.
-type Found = (Array, Array, Array, Array, Array);
+type CycleState = (Array, Array, Array, Array, Array);
 
 impl Krylov<'_> {
     /// Computes the correction of `x` that minimizes the residual `rest` within this space.
@@ -119,9 +119,9 @@ impl Krylov<'_> {
         // remain those of the identity.
         let factor = Array::eye(m, dtype);
         let rotations = Array::eye(m + 1, dtype);
-        let goes_on = |(_, _, _, error, k): Found| error.gt(enough) & k.lt(m as i32);
+        let goes_on = |(_, _, _, error, k): CycleState| error.gt(enough) & k.lt(m as i32);
         let init = (basis, factor, rotations, length.clone(), Array::from(0i32));
-        let step = |found: Found| self.step(found, &length);
+        let step = |found: CycleState| self.step(found, &length);
         let (basis, factor, rotations, _, k) = while_loop(goes_on, step, init);
         let taken = Array::iota(&[m], 0, DType::I32).lt(&k);
         let pivots = factor.diagonal(0);
@@ -136,7 +136,7 @@ impl Krylov<'_> {
     }
 
     /// Adds one vector to the basis, and the corresponding column of the matrix.
-    fn step(&self, (basis, factor, rotations, _, k): Found, length: &Array) -> Found {
+    fn step(&self, (basis, factor, rotations, _, k): CycleState, length: &Array) -> CycleState {
         let (m, dtype) = (self.steps, basis.dtype());
         let row = |matrix: &Array, at: &Array| matrix.dynamic_index_in_dim(at, 0, false);
         let image = (self.multiply)(&row(&basis, &k));

@@ -213,7 +213,7 @@ impl Array {
 
 /// Value of an interpolated function outside its points.
 #[derive(Clone, Debug)]
-enum Outside {
+enum Extrapolation {
     /// The value of the nearest point.
     Nearest,
     /// A given value.
@@ -225,8 +225,8 @@ enum Outside {
 /// Options of [`Array::interp`] for values outside the points.
 #[derive(Clone, Debug)]
 pub struct Interpolation {
-    left: Outside,
-    right: Outside,
+    left: Extrapolation,
+    right: Extrapolation,
     period: Option<Array>,
 }
 
@@ -240,8 +240,8 @@ impl Interpolation {
     /// Creates options that return the value of the nearest point outside the range.
     pub fn new() -> Interpolation {
         Interpolation {
-            left: Outside::Nearest,
-            right: Outside::Nearest,
+            left: Extrapolation::Nearest,
+            right: Extrapolation::Nearest,
             period: None,
         }
     }
@@ -250,7 +250,7 @@ impl Interpolation {
     #[must_use]
     pub fn left(self, value: impl IntoArray) -> Interpolation {
         Interpolation {
-            left: Outside::Value(value.into_array()),
+            left: Extrapolation::Value(value.into_array()),
             ..self
         }
     }
@@ -259,7 +259,7 @@ impl Interpolation {
     #[must_use]
     pub fn right(self, value: impl IntoArray) -> Interpolation {
         Interpolation {
-            right: Outside::Value(value.into_array()),
+            right: Extrapolation::Value(value.into_array()),
             ..self
         }
     }
@@ -268,8 +268,8 @@ impl Interpolation {
     #[must_use]
     pub fn extrapolate(self) -> Interpolation {
         Interpolation {
-            left: Outside::Line,
-            right: Outside::Line,
+            left: Extrapolation::Line,
+            right: Extrapolation::Line,
             ..self
         }
     }
@@ -331,10 +331,10 @@ impl Interpolation {
         if self.period.is_some() {
             return value;
         }
-        let outside = |side: &Outside, end: isize| match side {
-            Outside::Nearest => Some(fp.index(end)),
-            Outside::Value(v) => Some(v.clone()),
-            Outside::Line => None,
+        let outside = |side: &Extrapolation, end: isize| match side {
+            Extrapolation::Nearest => Some(fp.index(end)),
+            Extrapolation::Value(v) => Some(v.clone()),
+            Extrapolation::Line => None,
         };
         if let Some(v) = outside(&self.left, 0) {
             value = where_(x.lt(xp.index(0)), v, value);

@@ -17,7 +17,7 @@ use std::sync::Arc;
 const OPERATIONS: usize = 3;
 
 /// The residuals of a step that are computed again.
-struct Again {
+struct Recomputation {
     /// Whether each variable is a residual that is stored.
     stored: Vec<bool>,
     /// Whether each variable is a residual that others are computed from.
@@ -37,7 +37,7 @@ impl Scan {
         varying[..self.num_consts].fill(false);
         let varying = derive::reached(&jaxpr, &varying).split_off(results);
         let (outs, computed) = jaxpr.outvars.split_at(results);
-        let again = Again::new(&jaxpr, computed, &varying, &outs[self.num_carry..]);
+        let again = Recomputation::new(&jaxpr, computed, &varying, &outs[self.num_carry..]);
         if !again.eqns.contains(&true) {
             return split;
         }
@@ -69,11 +69,11 @@ impl Scan {
     }
 }
 
-impl Again {
+impl Recomputation {
     /// Chooses among the `computed` residuals of a program those that are `varying` from step to
     /// step. The results `stacked` are stored anyway.
-    fn new(jaxpr: &Jaxpr, computed: &[Atom], varying: &[bool], stacked: &[Atom]) -> Again {
-        let mut again = Again {
+    fn new(jaxpr: &Jaxpr, computed: &[Atom], varying: &[bool], stacked: &[Atom]) -> Recomputation {
+        let mut again = Recomputation {
             stored: vec![false; jaxpr.num_vars()],
             needed: vec![false; jaxpr.num_vars()],
             eqns: vec![false; jaxpr.eqns.len()],

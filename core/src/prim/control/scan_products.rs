@@ -29,7 +29,7 @@ const WORTHWHILE: usize = 1 << 20;
 const STACKED: usize = 4;
 
 /// A product that is computed after the loop.
-struct Late {
+struct DeferredProduct {
     /// The product of all steps.
     dot: DotGeneral,
     operands: [Var; 2],
@@ -54,7 +54,7 @@ struct Division<'a> {
     room: usize,
     /// Equations that are no longer in the loop.
     removed: Vec<bool>,
-    late: Vec<Late>,
+    late: Vec<DeferredProduct>,
     stacked: Vec<Var>,
 }
 
@@ -168,7 +168,7 @@ impl<'a> Division<'a> {
     }
 
     /// Returns the product that is added to a carry, and the equations that compute it.
-    fn sum(&self, carry: usize) -> Option<(Vec<usize>, Late)> {
+    fn sum(&self, carry: usize) -> Option<(Vec<usize>, DeferredProduct)> {
         // The carry must be `next = own + term`, with nothing else that reads `own`, `next` or
         // `term`: otherwise the loop needs the running sum at every step.
         let own = self.jaxpr.invars[self.scan.num_consts + carry];
@@ -200,7 +200,7 @@ impl<'a> Division<'a> {
         // A constant operand would be stacked as one equal copy per step.
         let vary = !operands.iter().any(|v| self.consts.contains(v));
         let taken = vary && self.is_worthwhile(dot, operands[0], out);
-        let late = Late {
+        let late = DeferredProduct {
             dot: for_sums(dot),
             operands,
             out,
@@ -211,7 +211,7 @@ impl<'a> Division<'a> {
     }
 
     /// Returns the product that is added to a carry after the loop.
-    fn late(&self, carry: usize) -> Option<&Late> {
+    fn late(&self, carry: usize) -> Option<&DeferredProduct> {
         self.late.iter().find(|late| late.carry == carry)
     }
 
@@ -252,7 +252,7 @@ impl<'a> Division<'a> {
     /// Emits a late product.
     fn emit_late(
         &self,
-        late: &Late,
+        late: &DeferredProduct,
         ctx: &mut Lowering<'_>,
         args: &Parts<Value>,
         stacks: &[Value],

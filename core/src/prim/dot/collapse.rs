@@ -18,14 +18,14 @@ fn reshape(ctx: &mut Lowering<'_>, value: Value, to: Aval) -> Value {
 }
 
 /// Merged axes of an operand: each run of axes becomes one.
-struct Joined {
+struct MergedAxes {
     /// New axis of each original axis.
     place: Dims,
     shape: Dims,
 }
 
 /// Merges neighbors `d, d + 1` of an operand if `join` returns true for `d`.
-fn joined(shape: &[usize], join: impl Fn(usize) -> bool) -> Joined {
+fn joined(shape: &[usize], join: impl Fn(usize) -> bool) -> MergedAxes {
     let (mut place, mut sizes) = (Dims::new(), Dims::new());
     for (d, &n) in shape.iter().enumerate() {
         match sizes.last_mut() {
@@ -34,7 +34,7 @@ fn joined(shape: &[usize], join: impl Fn(usize) -> bool) -> Joined {
         }
         place.push(sizes.len() - 1);
     }
-    Joined {
+    MergedAxes {
         place,
         shape: sizes,
     }
@@ -49,7 +49,7 @@ fn pairs(own: &[usize], other: &[usize], d: usize) -> bool {
 }
 
 /// Returns the axes of a role after merging, each once.
-fn moved(axes: &[usize], joined: &Joined) -> Dims {
+fn moved(axes: &[usize], joined: &MergedAxes) -> Dims {
     let mut out = Dims::new();
     for &a in axes {
         if !out.contains(&joined.place[a]) {

@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// # let _ = (all, nested, by_path);
 /// ```
 #[derive(Clone)]
-pub struct PerArray<T>(Told<T>);
+pub struct PerArray<T>(Selector<T>);
 
 #[derive(Clone)]
-enum Told<T> {
+enum Selector<T> {
     All(T),
     Each(Vec<PerArray<T>>),
     ByPath(Arc<dyn Fn(&str) -> T + Send + Sync>),
@@ -28,19 +28,19 @@ enum Told<T> {
 impl<T: Clone> PerArray<T> {
     /// Creates a single value for all arrays.
     pub fn all(value: T) -> PerArray<T> {
-        PerArray(Told::All(value))
+        PerArray(Selector::All(value))
     }
 
     /// Creates one entry for each argument of a function, or for each component of a value.
     pub fn each(entries: impl IntoIterator<Item = PerArray<T>>) -> PerArray<T> {
-        PerArray(Told::Each(entries.into_iter().collect()))
+        PerArray(Selector::Each(entries.into_iter().collect()))
     }
 
     /// Computes the value of each array from its dotted path. Paths of arguments consist of the
     /// number of the argument and the path within it, such as `0.encoder.kernel`; paths of
     /// results are paths within the result.
     pub fn by_path(value: impl Fn(&str) -> T + Send + Sync + 'static) -> PerArray<T> {
-        PerArray(Told::ByPath(Arc::new(value)))
+        PerArray(Selector::ByPath(Arc::new(value)))
     }
 
     /// Applies a function to all values.
@@ -52,9 +52,9 @@ impl<T: Clone> PerArray<T> {
         T: 'static,
     {
         match &self.0 {
-            Told::All(value) => PerArray::all(f(value.clone())),
-            Told::Each(entries) => PerArray::each(entries.iter().map(|e| e.map(f.clone()))),
-            Told::ByPath(value) => {
+            Selector::All(value) => PerArray::all(f(value.clone())),
+            Selector::Each(entries) => PerArray::each(entries.iter().map(|e| e.map(f.clone()))),
+            Selector::ByPath(value) => {
                 let value = value.clone();
                 PerArray::by_path(move |path| f(value(path)))
             }
@@ -73,9 +73,9 @@ impl<T: Clone> PerArray<T> {
     /// Resolves values for `paths`, pairs of a full path and the rest of it at this level.
     fn resolve(&self, what: &str, paths: &[(&str, &str)]) -> Result<Vec<T>, String> {
         match &self.0 {
-            Told::All(value) => Ok(vec![value.clone(); paths.len()]),
-            Told::ByPath(value) => Ok(paths.iter().map(|(whole, _)| value(whole)).collect()),
-            Told::Each(entries) => {
+            Selector::All(value) => Ok(vec![value.clone(); paths.len()]),
+            Selector::ByPath(value) => Ok(paths.iter().map(|(whole, _)| value(whole)).collect()),
+            Selector::Each(entries) => {
                 let mut groups: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
                 for &(whole, left) in paths {
                     let (key, rest) = left.split_once('.').unwrap_or((left, ""));
@@ -116,7 +116,7 @@ impl<T: Clone> PerArray<T> {
     /// Returns the number of arguments if there is one entry for each.
     pub(crate) fn count(&self) -> Option<usize> {
         match &self.0 {
-            Told::Each(entries) => Some(entries.len()),
+            Selector::Each(entries) => Some(entries.len()),
             _ => None,
         }
     }
@@ -125,9 +125,9 @@ impl<T: Clone> PerArray<T> {
 impl<T: fmt::Debug> fmt::Debug for PerArray<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Told::All(value) => value.fmt(f),
-            Told::Each(entries) => entries.fmt(f),
-            Told::ByPath(_) => f.write_str("by_path(..)"),
+            Selector::All(value) => value.fmt(f),
+            Selector::Each(entries) => entries.fmt(f),
+            Selector::ByPath(_) => f.write_str("by_path(..)"),
         }
     }
 }

@@ -37,14 +37,14 @@ pub(super) struct Connection {
     stream: TcpStream,
     /// Locked while a message is written, so that messages do not interleave.
     writing: Mutex<()>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<PendingReplies>,
     heard: Mutex<Instant>,
     closed: AtomicBool,
     pulse: OnceLock<Thread>,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct PendingReplies {
     next: u64,
     replies: HashMap<u64, SyncSender<Reply>>,
     /// The reason why no more replies arrive, if the connection has failed.

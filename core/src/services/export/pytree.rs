@@ -26,7 +26,7 @@ impl PyTree {
     /// order.
     pub(super) fn of<T: Tree>(tree: &T) -> (PyTree, Vec<usize>) {
         let mut builder = Builder {
-            open: vec![Open::default()],
+            open: vec![OpenNode::default()],
             leaves: 0,
         };
         tree.walk(&mut builder);
@@ -136,7 +136,7 @@ impl fmt::Display for PyTree {
 
 /// A node whose children are being walked.
 #[derive(Default)]
-struct Open {
+struct OpenNode {
     leaf: Option<usize>,
     /// Whether the walk reports the number of children, as for vectors but not for tuples.
     counted: bool,
@@ -153,7 +153,7 @@ enum Step {
     Name(String),
 }
 
-impl Open {
+impl OpenNode {
     fn close(self) -> Numbered {
         if let Some(number) = self.leaf {
             return (PyTree::Leaf, vec![number]);
@@ -200,7 +200,7 @@ impl Open {
 }
 
 struct Builder {
-    open: Vec<Open>,
+    open: Vec<OpenNode>,
     leaves: usize,
 }
 
@@ -221,9 +221,9 @@ impl Visitor for Builder {
             Key::Index(i) => Step::Index(i),
             Key::Field(name) | Key::Name(name) => Step::Name(name.to_string()),
         };
-        self.open.push(Open {
+        self.open.push(OpenNode {
             step: Some(step),
-            ..Open::default()
+            ..OpenNode::default()
         });
     }
     fn exit(&mut self) {

@@ -37,14 +37,14 @@ pub struct Step(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Module(Arc<dyn Shared>),
+    Module(Arc<dyn SharedModule>),
     Function(Function),
 }
 
 /// A module that is shared by clones and can be sent to other threads.
-trait Shared: Module + Any + Send + Sync {}
+trait SharedModule: Module + Any + Send + Sync {}
 
-impl<M: Module + Any + Send + Sync> Shared for M {}
+impl<M: Module + Any + Send + Sync> SharedModule for M {}
 
 impl Sequential {
     /// Creates a sequence from a tuple of up to sixteen modules and functions, or from a list
@@ -97,7 +97,11 @@ impl Sequential {
     }
 
     #[track_caller]
-    fn run(&self, x: Array, mut call: impl FnMut(usize, &dyn Shared, Array) -> Array) -> Array {
+    fn run(
+        &self,
+        x: Array,
+        mut call: impl FnMut(usize, &dyn SharedModule, Array) -> Array,
+    ) -> Array {
         assert!(
             !self.steps.is_empty(),
             "Sequential: the sequence has no layers\n  help: add some: \

@@ -67,7 +67,7 @@ impl Axes {
 }
 
 /// The number of steps or batch elements, inferred from the arrays that have an axis for them.
-pub(super) struct Counted {
+pub(super) struct AxisCount {
     /// The transformation.
     pub operation: &'static str,
     pub counts: &'static str,
@@ -79,11 +79,11 @@ pub(super) struct Counted {
     pub known: Option<(usize, String)>,
 }
 
-impl Counted {
+impl AxisCount {
     /// Checks or sets the number from an axis of an array.
     #[track_caller]
     pub fn see(&mut self, what: String, array: &Array, axis: isize) {
-        let Counted {
+        let AxisCount {
             operation,
             counts,
             purpose,

@@ -4,7 +4,7 @@
 //! of a pure function, which is then transformed, and the changed variables become results.
 
 use crate::linen::root::Root;
-use crate::linen::within::Within;
+use crate::linen::within::LiftContext;
 use crate::linen::{CollectionFilter, Scope, Streams, Variables};
 use ramie_core::lock::lock;
 use std::sync::Mutex;
@@ -22,12 +22,12 @@ pub(super) struct Pack {
 }
 
 /// The part of a pack without arrays.
-pub(super) struct Inside {
+pub(super) struct PackStructure {
     path: Vec<String>,
     template: Root,
 }
 
-impl Inside {
+impl PackStructure {
     /// Calls a function in a scope with these variables and keys. Returns its result and the
     /// mutable collections.
     pub fn call<R>(
@@ -69,7 +69,7 @@ impl Pack {
         let pack = {
             let root = scope.root();
             let mut template = root.inner(&path);
-            template.within = Some(Within::of(operation, &root));
+            template.within = Some(LiftContext::of(operation, &root));
             Pack {
                 template,
                 after: Mutex::default(),
@@ -117,8 +117,8 @@ impl Pack {
     }
 
     /// Returns the part without arrays, for functions that are called later.
-    pub fn inside(&self) -> Inside {
-        Inside {
+    pub fn inside(&self) -> PackStructure {
+        PackStructure {
             path: self.path.clone(),
             template: self.template.inner(&self.path),
         }

@@ -1,6 +1,6 @@
 //! `scan` for modules: applies a layer repeatedly.
 
-use super::axes::{Axes, Counted, Lifted, VariableAxis, map_arrays};
+use super::axes::{Axes, AxisCount, Lifted, VariableAxis, map_arrays};
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
 use crate::setters::setters;
@@ -129,7 +129,7 @@ impl<M> Scan<M> {
 
     #[track_caller]
     fn steps<X: Tree>(&self, xs: &X, axes: &[Option<isize>]) -> usize {
-        let mut steps = Counted {
+        let mut steps = AxisCount {
             operation: "scan",
             counts: "lengths",
             purpose: "scan over",

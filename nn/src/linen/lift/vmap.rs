@@ -1,6 +1,6 @@
 //! `vmap` for modules.
 
-use super::axes::{Axes, Counted, Lifted, VariableAxis};
+use super::axes::{Axes, AxisCount, Lifted, VariableAxis};
 use super::pack::Pack;
 use crate::linen::{CollectionFilter, Module, Scope, Streams, Variables};
 use crate::setters::setters;
@@ -97,7 +97,7 @@ impl<M> Vmap<M> {
     /// Returns the number of batch elements.
     #[track_caller]
     fn size<A: Tree>(&self, args: &A, axes: &[Option<isize>], variables: &Variables) -> usize {
-        let mut examples = Counted {
+        let mut examples = AxisCount {
             operation: "vmap",
             counts: "batch sizes",
             purpose: "map over",

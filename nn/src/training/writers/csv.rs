@@ -2,7 +2,7 @@
 
 use super::json_lines::{check_empty, make_folder};
 use super::rows::{Row, Rows};
-use super::{MetricWriter, What, WriteError};
+use super::{MetricWriter, WriteError, WriteFailure};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ impl MetricWriter for CsvWriter {
         if !self.columns.iter().any(|c| c == tag) {
             return Err(WriteError {
                 path: self.path.clone(),
-                what: What::Column(tag.to_owned(), self.columns.clone()),
+                what: WriteFailure::Column(tag.to_owned(), self.columns.clone()),
             });
         }
         let done = self.rows.add(step, tag, value);

@@ -1,7 +1,7 @@
 //! `JsonLinesWriter`: a JSON object per step.
 
 use super::rows::{Row, Rows};
-use super::{MetricWriter, What, WriteError};
+use super::{MetricWriter, WriteError, WriteFailure};
 use ramie_core::text::non_finite;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -94,7 +94,7 @@ pub(super) fn check_empty(
         0 => Ok(()),
         _ => Err(WriteError {
             path: path.to_owned(),
-            what: What::Exists(append),
+            what: WriteFailure::Exists(append),
         }),
     }
 }

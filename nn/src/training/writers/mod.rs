@@ -34,10 +34,10 @@ use std::path::{Path, PathBuf};
 /// Its `Debug` form is the message, so that `unwrap` and `main` print a readable error.
 pub struct WriteError {
     path: PathBuf,
-    what: What,
+    what: WriteFailure,
 }
 
-enum What {
+enum WriteFailure {
     Io(io::Error),
     /// The metric has no column; the second field lists the columns.
     Column(String, Vec<String>),
@@ -49,7 +49,7 @@ impl WriteError {
     fn io(path: &Path) -> impl FnOnce(io::Error) -> WriteError + '_ {
         move |error| WriteError {
             path: path.to_owned(),
-            what: What::Io(error),
+            what: WriteFailure::Io(error),
         }
     }
 
@@ -63,10 +63,10 @@ impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.what {
-            What::Io(error) => {
+            WriteFailure::Io(error) => {
                 write!(f, "{path}: failed to write metrics: {}", WithHelp(error))
             }
-            What::Exists(append) => {
+            WriteFailure::Exists(append) => {
                 let append = append.map(|name| format!("continue it with `{name}`, "));
                 write!(
                     f,
@@ -75,7 +75,7 @@ impl fmt::Display for WriteError {
                     append.unwrap_or_default()
                 )
             }
-            What::Column(tag, columns) => write!(
+            WriteFailure::Column(tag, columns) => write!(
                 f,
                 "{path}: there is no column for the metric `{tag}`; existing columns: {}\n  \
                  help: list all metrics when the file is created",
@@ -90,8 +90,8 @@ ramie_core::debug_is_message!(WriteError);
 impl std::error::Error for WriteError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.what {
-            What::Io(error) => Some(error),
-            What::Column(..) | What::Exists(_) => None,
+            WriteFailure::Io(error) => Some(error),
+            WriteFailure::Column(..) | WriteFailure::Exists(_) => None,
         }
     }
 }

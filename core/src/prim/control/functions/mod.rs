@@ -42,15 +42,15 @@ fn leaf_name(inside: &str, path: &str) -> String {
 }
 
 /// The leaves of a tree with their paths, and the hash of its structure.
-struct Seen {
+struct LeafPaths {
     paths: Vec<String>,
     leaves: Vec<Array>,
     structure: (u64, u64),
 }
 
-impl Seen {
-    fn of<T: Tree>(tree: &T) -> Seen {
-        Seen {
+impl LeafPaths {
+    fn of<T: Tree>(tree: &T) -> LeafPaths {
+        LeafPaths {
             paths: tree::paths(tree),
             leaves: tree::leaves(tree),
             structure: tree::fingerprint(tree),
@@ -61,10 +61,10 @@ impl Seen {
 /// Returns the `help:` text for the first pair of values in two trees that vary over different
 /// mesh axes and have the same types otherwise.
 pub(crate) fn varying_help<T: Tree, U: Tree>(a: &T, b: &U, of: [&str; 2]) -> Option<String> {
-    help_to_vary(&Seen::of(a), &Seen::of(b), of)
+    help_to_vary(&LeafPaths::of(a), &LeafPaths::of(b), of)
 }
 
-fn help_to_vary(a: &Seen, b: &Seen, of: [&str; 2]) -> Option<String> {
+fn help_to_vary(a: &LeafPaths, b: &LeafPaths, of: [&str; 2]) -> Option<String> {
     let mut pairs = a.leaves.iter().zip(&b.leaves).zip(&a.paths);
     let ((x, y), path) = pairs.find(|((x, y), _)| {
         let (x, y) = (x.aval(), y.aval());
@@ -96,10 +96,20 @@ pub(crate) fn differences<T: Tree, U: Tree>(
     inside: &str,
     trees: (&T, &U),
 ) -> Option<Vec<String>> {
-    lines_of_differences(names, inside, &Seen::of(trees.0), &Seen::of(trees.1))
+    lines_of_differences(
+        names,
+        inside,
+        &LeafPaths::of(trees.0),
+        &LeafPaths::of(trees.1),
+    )
 }
 
-fn lines_of_differences(names: [&str; 2], inside: &str, a: &Seen, b: &Seen) -> Option<Vec<String>> {
+fn lines_of_differences(
+    names: [&str; 2],
+    inside: &str,
+    a: &LeafPaths,
+    b: &LeafPaths,
+) -> Option<Vec<String>> {
     let [one, other] = names;
     let mut lines = Vec::new();
     for (path, leaf) in a.paths.iter().zip(&a.leaves) {

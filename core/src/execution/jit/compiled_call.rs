@@ -8,7 +8,7 @@ use crate::program::jaxpr::Jaxpr;
 use ramie_pjrt::{Device, Executable, OptionOverride};
 
 /// A program compiled for a call.
-pub(crate) struct Made {
+pub(crate) struct CompiledCall {
     pub executable: Executable,
     pub ordered: bool,
     pub device: Device,
@@ -17,18 +17,18 @@ pub(crate) struct Made {
     pub kept: Vec<bool>,
 }
 
-impl Made {
+impl CompiledCall {
     /// Compiles the program of a plan, or loads it from the compilation cache.
     pub fn compile(
         program: Program,
         jaxpr: &Jaxpr,
         plan: &Plan,
         flags: &[(String, OptionOverride)],
-    ) -> Result<(Made, Origin)> {
+    ) -> Result<(CompiledCall, Origin)> {
         match plan.site {
             Site::Device(device) => {
                 let (executable, origin) = client::compile_or_load(&program, device, flags)?;
-                let made = Made {
+                let made = CompiledCall {
                     executable,
                     ordered: program.ordered,
                     device,
@@ -39,7 +39,7 @@ impl Made {
             }
             Site::Mesh(mesh) => {
                 let compiled = sharded::compile(program, jaxpr, &plan.attributes, mesh, flags)?;
-                let made = Made {
+                let made = CompiledCall {
                     executable: compiled.executable,
                     ordered: false,
                     device: mesh.devices()[0],
