@@ -203,10 +203,13 @@ fn sums(
         return Ok((Vec::new(), reduced));
     };
     let linear = primitive.keeps_unreduced();
+    // A number added to the parts would be added once by each device. One that is no term of a sum, such
+    // as the zero that pads a cotangent, is exempt.
+    let adds = primitive.facts().keeps_unreduced;
     let agree = args
         .iter()
         .zip(&specs)
-        .all(|(_, s)| s.unreduced() == first.unreduced());
+        .all(|(a, s)| a.ndim() == 0 && !adds || s.unreduced() == first.unreduced());
     if linear && agree {
         return Ok((first.unreduced().to_vec(), reduced));
     }

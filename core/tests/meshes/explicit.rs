@@ -304,8 +304,10 @@ fn sums_may_be_left_for_later() {
         message.contains("unreduced rule for sin is not implemented"),
         "{message}"
     );
-    // Each device would add the number once.
+    // A zero that pads the parts is no term of the sum.
     let parts = reshard(&x, P![None, None].with_unreduced("Y"));
+    assert_eq!(parts.pad(&[(0, 0), (1, 1)], 0).shape(), [8, 18]);
+    // Each device would add the number once.
     let message = panic_message(|| &parts + 1.0);
     assert!(
         message.contains("unreduced over the same axes"),
