@@ -9,7 +9,7 @@ use crate::prim::sharding::ShardMap;
 use crate::program::jaxpr::ClosedJaxpr;
 use crate::program::specs::Specs;
 use crate::program::{trace, tree};
-use crate::sharding::AxisName;
+use crate::sharding::{AbstractMesh, AxisName, AxisType};
 use crate::types::sharding::{Context, Mesh, PartitionSpec, check_spec};
 use crate::typing::AxisNames;
 use std::panic::Location;
@@ -126,10 +126,35 @@ fn refuse(at: &'static Location<'static>, message: &str) -> ! {
     panic!("shard_map: {message}\n  shard_map was called at {at}")
 }
 
+/// Checks a mesh that is passed where another one holds: a program is divided over one mesh.
+fn check_mesh(passed: AbstractMesh, current: AbstractMesh, at: &'static Location<'static>) {
+    let alike = passed.axis_names() == current.axis_names();
+    // A mesh that is only current gives way; one that an enclosing shard_map divides over cannot.
+    let differs = if alike {
+        passed.axis_sizes() != current.axis_sizes()
+    } else {
+        current.has(AxisType::Manual)
+    };
+    if differs {
+        refuse(
+            at,
+            &format!(
+                "the mesh ({}) is not the current one ({})\n  help: pass no mesh, or divide over axes of \
+                 one mesh with axis_names",
+                passed.describe(),
+                current.describe()
+            ),
+        );
+    }
+}
+
 /// Returns the description of a call, without the program.
 fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap {
     let context = Context::current();
     let mesh = options.mesh.or(context.mesh);
+    if let (Some(mesh), Some(axes)) = (options.mesh, context.axes) {
+        check_mesh(mesh.abstract_mesh(), axes, at);
+    }
     let around = match (options.mesh, context.axes) {
         // Inside another shard_map some axes are already manual.
         (Some(mesh), Some(axes)) if mesh.axis_names() == axes.axis_names() => Some(axes),
@@ -143,7 +168,7 @@ fn frame(options: &ShardMapOptions, at: &'static Location<'static>) -> ShardMap 
              one current with `set_mesh(mesh)`",
         )
     };
-    let free = |n: &AxisName| axes.axis_type(*n) != Some(crate::sharding::AxisType::Manual);
+    let free = |n: &AxisName| axes.axis_type(*n) != Some(AxisType::Manual);
     let manual: Vec<AxisName> = match &options.axis_names {
         None => axes.axis_names().iter().copied().filter(free).collect(),
         Some(names) => {

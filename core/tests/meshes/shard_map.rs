@@ -588,3 +588,30 @@ fn runs_of_rows_are_those_of_mapped_examples() {
     }
     check(&f, &plain, &x, &out);
 }
+
+#[test]
+fn a_program_is_divided_over_one_mesh() {
+    let over = |sizes: &[usize], names: &[&str]| make_mesh(sizes, names).unwrap();
+    let divided = |mesh: Mesh, name: &'static str| {
+        let options = ShardMapOptions {
+            mesh: Some(mesh),
+            ..ShardMapOptions::new(P![name], P![name])
+        };
+        shard_map_with(|x: Array| x + 1.0, options)
+    };
+    // The types of the current mesh would divide by two, the devices by four.
+    let (two, four) = (over(&[2], &["x"]), over(&[4], &["x"]));
+    let message = panic_message(|| with_mesh(two, || divided(four, "x")(numbers(&[8]))));
+    let text = "shard_map: the mesh ('x': 4) is not the current one ('x': 2)";
+    assert!(message.contains(text), "{message}");
+    // Inside, values vary over an axis that the other mesh does not have.
+    let inner = over(&[2], &["y"]);
+    let outer = ShardMapOptions {
+        mesh: Some(two),
+        ..ShardMapOptions::new(P!["x"], P!["x"])
+    };
+    let nested = shard_map_with(move |x: Array| divided(inner, "y")(x), outer);
+    let message = panic_message(|| nested(numbers(&[8])));
+    let text = "shard_map: the mesh ('y': 2) is not the current one ('x': 2)";
+    assert!(message.contains(text), "{message}");
+}
