@@ -268,13 +268,17 @@ impl Metadata<'_> {
             ));
         }
         const TYPE: &str = "rope.scaling.type";
-        match self.get(TYPE).and_then(Value::as_str).unwrap_or("none") {
-            "none" => Ok(None),
-            "linear" => {
-                let factor = self.float("rope.scaling.factor")?.unwrap_or(1.0);
-                Ok(Some(RotaryScaling::Linear { factor }))
-            }
-            other => Err(self.wrong(TYPE, other, "none or linear")),
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let kind = self.read(TYPE, "none or linear", text)?;
+        // As llama.cpp reads them: a factor without a type is linear, and older files have another key.
+        let factor = match self.float("rope.scaling.factor")? {
+            None => self.float("rope.scale_linear")?,
+            some => some,
+        };
+        match kind.as_deref() {
+            Some("none") => Ok(None),
+            None | Some("linear") => Ok(factor.map(|factor| RotaryScaling::Linear { factor })),
+            Some(other) => Err(self.wrong(TYPE, other, "none or linear")),
         }
     }
 }

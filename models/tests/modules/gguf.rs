@@ -3,6 +3,7 @@
 use crate::models::agrees;
 use ramie_checkpoint::gguf::GgufFile;
 use ramie_models::{Llama, LlamaConfig, LlamaFamily, PretrainedConfig, PretrainedError};
+use ramie_nn::RotaryScaling;
 use std::path::{Path, PathBuf};
 
 fn golden(name: &str) -> PathBuf {
@@ -141,6 +142,59 @@ fn other_models_and_damaged_sizes_are_explained() {
         .to_string();
     assert!(
         text.contains("the metadata `llama.attention.head_count` is missing"),
+        "{text}"
+    );
+}
+
+/// The recorded file with more metadata: pairs of a key and its value with its type. A further key fills
+/// the length up to a multiple of 32, so that the tensors keep their places.
+fn recorded_with(pairs: &[(&str, &[u8])]) -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+    let mut more: Vec<u8> = Vec::new();
+    for (key, value) in pairs {
+        more.extend([text(key), value.to_vec()].concat());
+    }
+    // A key of one letter, the type of strings, and a string.
+    let fill = (32 - (more.len() + 8 + 1 + 4 + 8) % 32) % 32;
+    more.extend(
+        [
+            text("x"),
+            8u32.to_le_bytes().to_vec(),
+            text(&" ".repeat(fill)),
+        ]
+        .concat(),
+    );
+    let mut file = recorded();
+    // The header: magic number, version, number of tensors, number of keys.
+    let keys = u64::from_le_bytes(std::array::from_fn(|i| file[16 + i]));
+    file[16..24].copy_from_slice(&(keys + pairs.len() as u64 + 1).to_le_bytes());
+    file.splice(24..24, more);
+    file
+}
+
+#[test]
+fn scaled_rotary_embeddings_are_read_as_llama_cpp_does() {
+    let factor = [&6u32.to_le_bytes()[..], &4f32.to_le_bytes()].concat();
+    let scaling = |name: &str, pairs: &[(&str, &[u8])]| {
+        with_file(name, &recorded_with(pairs), |file| {
+            let config = LlamaConfig::from_gguf(file);
+            config.map(|c| c.rope_scaling).map_err(|e| e.to_string())
+        })
+    };
+    let linear = Ok(Some(RotaryScaling::Linear { factor: 4.0 }));
+    assert_eq!(scaling("none", &[]), Ok(None));
+    assert_eq!(
+        scaling("factor", &[("llama.rope.scaling.factor", &factor)]),
+        linear
+    );
+    assert_eq!(
+        scaling("older", &[("llama.rope.scale_linear", &factor)]),
+        linear
+    );
+    let number = [&4u32.to_le_bytes()[..], &2u32.to_le_bytes()].concat();
+    let text = scaling("type", &[("llama.rope.scaling.type", &number)]).expect_err("no text");
+    assert!(
+        text.contains("`llama.rope.scaling.type` is u32 2, expected none or linear"),
         "{text}"
     );
 }
