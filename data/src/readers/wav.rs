@@ -129,19 +129,19 @@ impl Format {
     }
 
     fn decode(&self, file: &str, data: &[u8]) -> Result<Wav> {
-        let samples: Vec<f32> = data.chunks_exact(self.size).map(self.convert).collect();
-        let shape = (data.len() / self.size / self.channels, self.channels);
-        let cut = |_| {
+        let frame = self.size * self.channels;
+        if !data.len().is_multiple_of(frame) {
             let message = format!(
-                "has {} bytes of samples, expected a multiple of {}; the file is cut short",
-                data.len(),
-                self.size * self.channels
+                "has {} bytes of samples, expected a multiple of {frame}; the file is cut short",
+                data.len()
             );
-            damaged(file, message)
-        };
+            return Err(damaged(file, message));
+        }
+        let samples = data.chunks_exact(self.size).map(self.convert).collect();
+        let shape = (data.len() / frame, self.channels);
         Ok(Wav {
             sample_rate: self.sample_rate,
-            samples: Array2::from_shape_vec(shape, samples).map_err(cut)?,
+            samples: Array2::from_shape_vec(shape, samples).expect("one number per sample"),
         })
     }
 }
