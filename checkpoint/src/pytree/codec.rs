@@ -95,11 +95,14 @@ impl Codec {
 
     /// Returns the minimum size of a file that stores a chunk of `bytes` bytes.
     pub fn least(&self, bytes: usize) -> u64 {
-        if self.is_plain() {
-            bytes as u64
-        } else {
-            // A block of Zstandard takes at least 4 bytes and decodes to at most 2¹⁷.
-            bytes as u64 >> 15
+        match self {
+            Codec::Elements(chain) => {
+                // A block of Zstandard takes at least 4 bytes and decodes to at most 2¹⁷.
+                let compressed = chain.steps.iter().filter(|step| **step == Step::Zstd);
+                compressed.fold(bytes as u64, |bytes, _| bytes >> 15)
+            }
+            // Parts of zeros are only in the index, which is checked when it is read.
+            Codec::Parts(parts) => (parts.index_bytes / ENTRY) as u64,
         }
     }
 

@@ -58,7 +58,10 @@ impl RestoreArgs for DictRestore {
                 (ValueKind::Scalar, Some(a)) if a.ndim() == 0 => StateDict::Number(number(a)),
                 (_, Some(array)) => StateDict::Array(array.clone()),
                 (ValueKind::String, None) => {
-                    StateDict::Str(texts.remove(&name).unwrap_or_default())
+                    let text = texts
+                        .remove(&name)
+                        .ok_or_else(|| source.lacks_string(&name));
+                    StateDict::Str(text?)
                 }
                 (ValueKind::Dict, None) => StateDict::Dict(Vec::new()),
                 (ValueKind::List | ValueKind::Tuple, None) => StateDict::List(Vec::new()),

@@ -512,7 +512,8 @@ impl<T: Tree> PyTreeRestore<'_, T> {
             let entry = source.entry(&original);
             match entry.filter(|entry| entry.kind == ValueKind::String) {
                 Some(_) => {
-                    let text = saved.get(&original).cloned().unwrap_or_default();
+                    let text = saved.get(&original).cloned();
+                    let text = text.ok_or_else(|| source.lacks_string(&original))?;
                     values.insert(*at, HostValue::Text(text.into()));
                 }
                 None => {

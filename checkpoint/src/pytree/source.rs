@@ -126,6 +126,15 @@ impl Source {
         self.of_file(strings::FILE, strings::from_json)
     }
 
+    /// Returns the error for a string that the metadata names and the file of strings does not contain.
+    pub fn lacks_string(&self, name: &str) -> Error {
+        let path = match self.reader.path(strings::FILE) {
+            Ok(path) => path,
+            Err(error) => return error,
+        };
+        Error::format(&path, format!("the string `{name}` is missing"))
+    }
+
     /// Returns the PRNG implementations of the key arrays by dotted name.
     fn key_impls(&self) -> Result<BTreeMap<String, String>> {
         let arrays = self.of_file(&array_metadata::file(0), array_metadata::from_json)?;

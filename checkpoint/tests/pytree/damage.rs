@@ -172,3 +172,17 @@ fn shards_of_a_damaged_index_are_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn a_string_that_is_missing_is_named() {
+    devices_8();
+    let folder = tempfile::tempdir().unwrap();
+    // Orbax writes no sizes of files, which Ramie's own checkpoints have.
+    let path = copied("../ports_checkpoints/pytree", &folder.path().join("orbax"));
+    std::fs::write(path.join("_strings.json"), "{}").unwrap();
+    let error = text(restore_item(&path, DictRestore));
+    assert!(
+        error.contains("_strings.json: the string `name` is missing"),
+        "{error}"
+    );
+}
