@@ -66,7 +66,7 @@ pub fn check(catalogue: &[CatalogueEntry], cases: &[Case], failures: &mut Failur
             }
             let kind = match primitive.differentiation() {
                 Differentiation::Zero => Kind::Zero,
-                Differentiation::Undefined(_) => Kind::Undefined,
+                Differentiation::Undefined { .. } => Kind::Undefined,
                 _ => Kind::Defined,
             };
             found.entry(primitive.name()).or_default().insert(kind);

@@ -85,14 +85,10 @@ fn jvp_equation(
     }
     match primitive.differentiation() {
         Differentiation::Zero => without_tangents(),
-        Differentiation::Undefined(why) => {
-            // The reason, optionally followed by a semicolon and the remedy.
-            let (why, remedy) = why.split_once("; ").unwrap_or((why, "use stop_gradient"));
-            location::fail(&format!(
-                "{}: has no derivative, but is on the path of a gradient: {why}\n  help: {remedy}",
-                primitive.name()
-            ))
-        }
+        Differentiation::Undefined { why, help } => location::fail(&format!(
+            "{}: has no derivative, but is on the path of a gradient: {why}\n  help: {help}",
+            primitive.name()
+        )),
         Differentiation::Linear(_) => {
             // The tangent of a linear `f` is `f(t)`. It is linear in all operands together, so that
             // a zero tangent must be an array here.

@@ -118,10 +118,10 @@ impl Primitive for Composite {
         jit_is_disabled().then(|| nested::evaluate(&self.jaxpr, args))
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Undefined(
-            "the derivative of a named operation is unknown; define one with custom_jvp or \
-             custom_vjp around it",
-        )
+        Differentiation::Undefined {
+            why: "the derivative of a named operation is unknown",
+            help: "define one with custom_jvp or custom_vjp around it",
+        }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         let (outs, out_axes) = batch_eval(&self.jaxpr, &[], args, axes, axis);

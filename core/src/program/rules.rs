@@ -99,8 +99,13 @@ impl Operand {
 pub enum Differentiation<'a> {
     /// The tangent is zero wherever it exists, as for comparisons, integers and `floor`.
     Zero,
-    /// There is no derivative; the string explains why, or what to use instead.
-    Undefined(&'static str),
+    /// There is no derivative.
+    Undefined {
+        /// The reason.
+        why: &'static str,
+        /// What to do instead, in the imperative.
+        help: &'static str,
+    },
     /// The operation is linear in all operands jointly: the tangent is the same operation applied
     /// to tangents. Contains the transpose rule.
     Linear(TransposeRule<'a>),

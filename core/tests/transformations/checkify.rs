@@ -310,7 +310,10 @@ impl Primitive for Twice {
         Ok(self.jaxpr.out_avals().into())
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Undefined("the test has no use for it")
+        Differentiation::Undefined {
+            why: "the test has no use for it",
+            help: "use stop_gradient",
+        }
     }
     fn batch(&self, _: &[Array], _: &[Option<usize>], _: BatchAxis) -> Batched {
         unreachable!("the test has no use for it")

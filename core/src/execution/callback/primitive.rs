@@ -156,10 +156,10 @@ impl Primitive for HostCallback {
     fn differentiation(&self) -> Differentiation<'_> {
         match self.kind {
             CallbackKind::Debug => Differentiation::Zero,
-            _ => Differentiation::Undefined(
-                "the derivative of a host function is unknown; define one with `custom_jvp` or \
-                 `custom_vjp`, or use `stop_gradient` on the arguments",
-            ),
+            _ => Differentiation::Undefined {
+                why: "the derivative of a host function is unknown",
+                help: "define one with `custom_jvp` or `custom_vjp`, or use `stop_gradient` on the arguments",
+            },
         }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {

@@ -110,10 +110,10 @@ impl Primitive for AllReduce {
                 }
             }),
             Combine::Sum => Differentiation::linear(|ct, _| bind1(self.clone(), &[ct])),
-            Combine::Max | Combine::Min => Differentiation::Undefined(
-                "JAX does not define one either; use `psum`, or gather the values with \
-                 `all_gather` and reduce them",
-            ),
+            Combine::Max | Combine::Min => Differentiation::Undefined {
+                why: "JAX does not define one either",
+                help: "use `psum`, or gather the values with `all_gather` and reduce them",
+            },
         }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {

@@ -75,10 +75,10 @@ impl Primitive for SelectAndScatter {
         Ok(ShardingRule::Elementwise)
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Undefined(
-            "it selects and combines by programs; use reduce_window_max or reduce_window_min, \
-             which have derivatives",
-        )
+        Differentiation::Undefined {
+            why: "it selects and combines by programs",
+            help: "use reduce_window_max or reduce_window_min, which have derivatives",
+        }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         if axes[2].is_some() {

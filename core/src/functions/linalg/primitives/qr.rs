@@ -32,7 +32,10 @@ impl Primitive for Geqrf {
         Ok(ShardingRule::batch(args, outs, &[2]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Undefined("reflectors have no derivative rule; differentiate `qr` instead")
+        Differentiation::Undefined {
+            why: "reflectors have no derivative rule",
+            help: "differentiate `qr` instead",
+        }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)
@@ -85,7 +88,10 @@ impl Primitive for HouseholderProduct {
         Ok(ShardingRule::batch(args, outs, &[2, 1]))
     }
     fn differentiation(&self) -> Differentiation<'_> {
-        Differentiation::Undefined("reflectors have no derivative rule; differentiate `qr` instead")
+        Differentiation::Undefined {
+            why: "reflectors have no derivative rule",
+            help: "differentiate `qr` instead",
+        }
     }
     fn batch(&self, args: &[Array], axes: &[Option<usize>], axis: BatchAxis) -> Batched {
         batch_in_front(self, args, axes, axis.size)

@@ -136,14 +136,18 @@ special! {
     })];
     /// Computes the derivative of [`igamma`](Array::igamma) with respect to `a`, which is `self`.
     IgammaGradA igamma_grad_a "igamma_grad_a" (x) {incomplete_gamma::derivative}
-        [Differentiation::Undefined("it is itself a derivative, of igamma; use stop_gradient")];
+        [Differentiation::Undefined {
+            why: "it is itself a derivative, of igamma",
+            help: "use stop_gradient",
+        }];
     /// Computes the derivative of a sample `x` of the gamma distribution with respect to the
     /// distribution's parameter `a`, which is `self`, as if the sample were a smooth function of
     /// it.
     RandomGammaGrad random_gamma_grad "random_gamma_grad" (x) {incomplete_gamma::of_sample}
-        [Differentiation::Undefined(
-            "it is itself a derivative, of samples of the gamma distribution",
-        )];
+        [Differentiation::Undefined {
+            why: "it is itself a derivative, of samples of the gamma distribution",
+            help: "use stop_gradient",
+        }];
     /// Computes the regularized incomplete beta function: the fraction of the beta function's
     /// integral up to `x`; `self` is its first parameter.
     Betainc betainc "regularized_incomplete_beta" (b x) {incomplete_beta::regularized}
