@@ -144,18 +144,18 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         "scatter_add" => x.at(y).add(1.0),
         "conv" => conv_general_dilated(x, y, &Convolution::new().padding(Padding::Same)),
         "reduce_window" => x.reduce_window_sum(&Window::new(&[1, 2]).strides(&[1, 2])),
-        "cholesky" => linalg::cholesky_with(x, false, false),
+        "cholesky" => linalg::cholesky_with(x, linalg::CholeskyFactor::new().unsymmetrized()),
         "triangular_solve" => linalg::triangular_solve(x, y, linalg::TriangularSolve::default()),
         "qr" => {
-            let (q, r) = linalg::qr(x, linalg::QrMode::Reduced);
+            let (q, r) = linalg::qr(x);
             return vec![q, r];
         }
         "eigh" => {
-            let (values, vectors) = linalg::eigh_of_triangle(x, true);
+            let (values, vectors) = linalg::eigh_with(x, linalg::Triangle::Lower);
             return vec![vectors, values];
         }
         "svd" => {
-            let f = linalg::svd(x, false);
+            let f = linalg::svd_with(x, linalg::SvdMode::Reduced);
             return vec![f.u, f.s, f.vt];
         }
         "lu" => {

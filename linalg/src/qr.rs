@@ -3,7 +3,7 @@
 use crate::call::{Elements, Operand, Output, on_host};
 use crate::host::pivots::pivots;
 use crate::operand::matrices;
-use ramie_core::linalg::{QrMode, qr};
+use ramie_core::linalg::{QrMode, qr_with};
 use ramie_core::{Array, DType};
 
 /// Computes the QR decomposition of matrices `[.., m, n]` with column pivoting
@@ -42,6 +42,6 @@ pub fn qr_pivoted(a: &Array, mode: QrMode) -> (Array, Array, Array) {
     };
     let order = on_host(&[&a.stop_gradient()], vec![output], run).remove(0);
     let permuted = a.take_along_axis(&order.expand_dims(&[-2]), -1);
-    let (q, r) = qr(&permuted, mode);
+    let (q, r) = qr_with(&permuted, mode);
     (q, r, order)
 }

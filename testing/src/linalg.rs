@@ -14,14 +14,14 @@ pub fn apply(row: &Row) -> Applied {
     match row.op.as_str() {
         "cholesky" if flag("as_is") => on(|x| vec![linalg::cholesky(x)]),
         "cholesky" => on(|x| vec![linalg::cholesky(&positive(x))]),
-        "qr" if flag("as_is") => on(|x| pair(linalg::qr(x, QrMode::Reduced))),
+        "qr" if flag("as_is") => on(|x| pair(linalg::qr(x))),
         "qr" => {
             let mode = if flag("full_matrices") {
                 QrMode::Complete
             } else {
                 QrMode::Reduced
             };
-            on(move |x| pair(linalg::qr(&apart(x), mode)))
+            on(move |x| pair(linalg::qr_with(&apart(x), mode)))
         }
         "geqrf" => on(|x| pair(linalg::geqrf(x))),
         "householder_product" => on(|x| {
@@ -51,7 +51,7 @@ pub fn apply(row: &Row) -> Applied {
             vec![&v * signs(&v), w]
         }),
         "svd" if flag("compute_uv") => on(|x| {
-            let svd = linalg::svd(&apart(x), false);
+            let svd = linalg::svd_with(&apart(x), linalg::SvdMode::Reduced);
             let signs = signs(&svd.u);
             vec![svd.s, svd.u * &signs, svd.vt * signs.swap_axes(-2, -1)]
         }),

@@ -2,7 +2,7 @@
 //! together again.
 
 use ramie_core::DType::{F32, F64};
-use ramie_core::linalg::{self, QrMode};
+use ramie_core::linalg::{self, QrMode, SvdMode};
 use ramie_core::{Array, DType, jit, stack};
 use ramie_testing::numbers::{Draw, to_f64};
 
@@ -66,10 +66,10 @@ fn check_eigh(a: &Array, steps: f64) {
 }
 
 #[track_caller]
-fn check_svd(a: &Array, full_matrices: bool, steps: f64) {
-    let label = format!("svd of {}, full {full_matrices}", a.aval());
+fn check_svd(a: &Array, mode: SvdMode, steps: f64) {
+    let label = format!("svd of {}, {mode:?}", a.aval());
     let program = jit(move |a: Array| {
-        let svd = linalg::svd(&a, full_matrices);
+        let svd = linalg::svd_with(&a, mode);
         let k = svd.s.shape()[svd.s.ndim() - 1];
         let u = svd.u.slice_in_dim(0, k, 1, -1);
         let vt = svd.vt.slice_in_dim(0, k, 1, -2);
@@ -113,21 +113,25 @@ fn singular_values_of_any_matrices() {
         let shapes = [&[1, 1][..], &[7, 3], &[3, 7], &[2, 3, 5, 4], &[60, 41]];
         for shape in shapes {
             let x = drawn(shape, dtype);
-            check_svd(&x, false, 60.0);
+            check_svd(&x, SvdMode::Reduced, 60.0);
             if shape.len() == 2 {
-                check_svd(&x, true, 60.0);
+                check_svd(&x, SvdMode::Full, 60.0);
             }
         }
-        check_svd(&Array::zeros(&[4, 3], dtype), true, 1.0);
-        check_svd(&Array::ones(&[5, 5], dtype), true, 20.0);
-        check_svd(&Array::eye(5, dtype), false, 4.0);
+        check_svd(&Array::zeros(&[4, 3], dtype), SvdMode::Full, 1.0);
+        check_svd(&Array::ones(&[5, 5], dtype), SvdMode::Full, 20.0);
+        check_svd(&Array::eye(5, dtype), SvdMode::Reduced, 4.0);
         // Of low rank, and graded.
         let (left, right) = (drawn(&[8, 2], dtype), drawn(&[2, 6], dtype));
-        check_svd(&left.matmul(right), true, 40.0);
+        check_svd(&left.matmul(right), SvdMode::Full, 40.0);
         let graded = Array::iota(&[6], 0, dtype) * -3.0;
-        check_svd(&(drawn(&[6, 6], dtype) * graded.exp()), false, 40.0);
-        check_svd(&(drawn(&[5, 5], dtype) * 1e-30), false, 40.0);
-        check_svd(&(drawn(&[5, 5], dtype) * 1e30), false, 40.0);
+        check_svd(
+            &(drawn(&[6, 6], dtype) * graded.exp()),
+            SvdMode::Reduced,
+            40.0,
+        );
+        check_svd(&(drawn(&[5, 5], dtype) * 1e-30), SvdMode::Reduced, 40.0);
+        check_svd(&(drawn(&[5, 5], dtype) * 1e30), SvdMode::Reduced, 40.0);
     }
 }
 
@@ -159,7 +163,7 @@ fn check_factors(a: &Array) {
     assert!(largest(&lower) <= 1.0);
     for mode in [QrMode::Reduced, QrMode::Complete] {
         let [rest, products] = jit(|a: Array| {
-            let (q, r) = linalg::qr(&a, mode);
+            let (q, r) = linalg::qr_with(&a, mode);
             [q.matmul(&r) - a, products(&q)]
         })(a.clone());
         vanishes("qr", &rest, largest(a), 200.0);
@@ -193,7 +197,7 @@ fn elements_that_are_not_finite_give_nan() {
         let (w, v) = linalg::eigh(&a);
         assert!(nan(&w) && nan(&v));
         assert_eq!(w.index(1).to_vec::<f32>(), [1.0, 2.0]);
-        let svd = linalg::svd(&a, true);
+        let svd = linalg::svd(&a);
         assert!(nan(&svd.u) && nan(&svd.s) && nan(&svd.vt));
         assert_eq!(svd.s.index(1).to_vec::<f32>(), [2.0, 1.0]);
     }

@@ -4,7 +4,7 @@ use crate::base::wide::wide;
 use crate::tree;
 use ramie_core::dtypes::promote_types;
 use ramie_core::lax::{DotDimensionNumbers, Precision, scan_with, while_loop};
-use ramie_core::linalg::{NormOrder, matrix_norm};
+use ramie_core::linalg::{matrix_norm, matrix_norm_with};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, IntoArray, State, where_};
 use ramie_derive::Tree;
@@ -286,8 +286,8 @@ pub fn nnls(a: &Array, b: &Array, iters: usize, bound: Option<&Array>) -> Array 
         Some(bound) => bound.clone(),
         None if q.size() == 0 => Array::scalar(0.0, q.dtype()),
         None => {
-            let columns = matrix_norm(&q, NormOrder::P(1.0), false);
-            matrix_norm(&q, NormOrder::Frobenius, false).minimum(columns)
+            let columns = matrix_norm_with(&q, 1);
+            matrix_norm(&q).minimum(columns)
         }
     };
     // A zero matrix has gradient zero, whatever it is divided by.

@@ -5,7 +5,7 @@ use crate::base::numerics::{count_zero, safe_increment};
 use crate::base::options::options;
 use crate::{GradientTransformation, OptState, Scaled, Schedule, scale_by_adam};
 use ramie_core::lax::cond;
-use ramie_core::linalg::svd;
+use ramie_core::linalg::{SvdMode, svd_with};
 use ramie_core::{Array, DType, State};
 use ramie_derive::Tree;
 
@@ -85,7 +85,7 @@ impl Projection {
     /// Computes the largest singular vectors of a gradient.
     fn find(&self, gradient: &Array) -> Array {
         // The decomposition supports no narrower floats.
-        let factors = svd(&gradient.astype(DType::F32), false);
+        let factors = svd_with(&gradient.astype(DType::F32), SvdMode::Reduced);
         let vectors = if self.tall() {
             factors.u
         } else {

@@ -1,6 +1,8 @@
 //! Matrix decompositions.
 
+use super::hermitian::{svd_of_hermitian, svdvals_of_hermitian};
 use super::matrix::{adjoint, symmetrized};
+use super::{CholeskyFactor, QrMode, SvdMode, Triangle};
 use crate::Array;
 use crate::functions::linalg::primitives::{
     Cholesky, Eigh, Geqrf, HouseholderProduct, Qr, Svd, TriangularSolve,
@@ -24,21 +26,24 @@ use crate::program::trace::{bind, bind1};
 /// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
 pub fn cholesky(a: &Array) -> Array {
-    cholesky_with(a, false, true)
+    cholesky_with(a, CholeskyFactor::new())
 }
 
-/// Same as [`cholesky`], but returns `U` with `A = Uᴴ U` if `upper` is true. If
-/// `symmetrize_input` is false, only the lower triangle of `a` is read.
+/// Same as [`cholesky`], with options: the upper triangular factor, or no symmetrization.
 ///
 /// # Panics
 /// Panics in the same cases as `cholesky`.
 #[track_caller]
-pub fn cholesky_with(a: &Array, upper: bool, symmetrize_input: bool) -> Array {
+pub fn cholesky_with(a: &Array, factor: CholeskyFactor) -> Array {
+    let CholeskyFactor {
+        upper,
+        unsymmetrized,
+    } = factor;
     let a = super::inexact(a);
-    let a = if symmetrize_input {
-        symmetrized(&super::expect_square("cholesky", &a))
-    } else {
+    let a = if unsymmetrized {
         a
+    } else {
+        symmetrized(&super::expect_square("cholesky", &a))
     };
     let factor = bind1(Cholesky, &[&a]).tril(0);
     if upper { adjoint(&factor) } else { factor }
@@ -97,26 +102,15 @@ pub fn householder_product(a: &Array, taus: &Array) -> Array {
     bind1(HouseholderProduct, &[a, taus])
 }
 
-/// Number of columns of `Q` in [`qr`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum QrMode {
-    /// As many as the smaller dimension of `A`: `Q` is `[.., m, min(m, n)]`, `R` is
-    /// `[.., min(m, n), n]`.
-    Reduced,
-    /// As many as the rows of `A`: `Q` is `[.., m, m]`, `R` is `[.., m, n]`.
-    Complete,
-}
-
 /// Computes the QR decomposition (`jax.numpy.linalg.qr`) of matrices `[.., m, n]`: `Q` with
-/// orthonormal columns and upper triangular `R` with `A = Q R`.
+/// orthonormal columns and upper triangular `R` with `A = Q R`, in the form [`QrMode::Reduced`].
 ///
 /// The signs of the diagonal of `R` result from Householder's method, as in JAX.
 ///
 /// ```no_run
-/// use ramie_core::Array;
-/// use ramie_core::linalg::{QrMode, qr};
+/// use ramie_core::{Array, linalg};
 /// let a = Array::from([[1.0f32, 2.0], [3.0, 4.0], [5.0, 6.0]]);
-/// let (q, r) = qr(&a, QrMode::Reduced);
+/// let (q, r) = linalg::qr(&a);
 /// assert_eq!((q.shape(), r.shape()), (&[3, 2][..], &[2, 2][..]));
 /// assert!(q.matmul(&r).allclose_with(&a, (1e-5, 1e-5)).item::<bool>());
 /// ```
@@ -124,7 +118,16 @@ pub enum QrMode {
 /// # Panics
 /// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
-pub fn qr(a: &Array, mode: QrMode) -> (Array, Array) {
+pub fn qr(a: &Array) -> (Array, Array) {
+    qr_with(a, QrMode::Reduced)
+}
+
+/// Same as [`qr`], with a choice of the columns of `Q`.
+///
+/// # Panics
+/// Panics in the same cases as `qr`.
+#[track_caller]
+pub fn qr_with(a: &Array, mode: QrMode) -> (Array, Array) {
     let qr = Qr {
         full_matrices: mode == QrMode::Complete,
     };
@@ -156,15 +159,16 @@ pub fn eigh(a: &Array) -> (Array, Array) {
     eigh_of(&symmetrized(&a), true)
 }
 
-/// Same as [`eigh`], for the Hermitian matrices given by one triangle of `a`: the lower triangle
-/// if `lower` is true, otherwise the upper. The other triangle and the imaginary parts of the
-/// diagonal are not read.
+/// Same as [`eigh`], for the Hermitian matrices given by one triangle of `a`
+/// (`jax.lax.linalg.eigh` with `lower` and `symmetrize_input=False`). The other triangle and the
+/// imaginary parts of the diagonal are not read.
 ///
 /// # Panics
 /// Panics in the same cases as `eigh`.
 #[track_caller]
-pub fn eigh_of_triangle(a: &Array, lower: bool) -> (Array, Array) {
-    eigh_of(&super::expect_square("eigh", &super::inexact(a)), lower)
+pub fn eigh_with(a: &Array, triangle: Triangle) -> (Array, Array) {
+    let a = super::expect_square("eigh", &super::inexact(a));
+    eigh_of(&a, triangle == Triangle::Lower)
 }
 
 #[track_caller]
@@ -199,27 +203,48 @@ pub struct SvdFactors {
 
 super::tree_of_arrays!(SvdFactors { u, s, vt });
 
-/// Computes the singular value decomposition (`jax.numpy.linalg.svd`) of matrices `[.., m, n]`.
-/// If `full_matrices` is true, `U` and `V` are square.
+/// Computes the singular value decomposition (`jax.numpy.linalg.svd`) of matrices `[.., m, n]`,
+/// with square `U` and `V`. Use [`svd_with`] for the singular vectors that belong to a singular
+/// value.
 ///
 /// Pairs of singular vectors are unique up to a factor of magnitude 1. Derivatives are correct if
 /// the singular values are distinct. A matrix with non-finite elements gives NaN.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
-/// let svd = linalg::svd(&Array::from([[3.0f32, 0.0], [0.0, 4.0], [0.0, 0.0]]), false);
+/// let svd = linalg::svd(&Array::from([[3.0f32, 0.0], [0.0, 4.0], [0.0, 0.0]]));
 /// assert!(svd.s.allclose(&Array::from([4.0f32, 3.0])).item::<bool>());
-/// assert_eq!(svd.u.shape(), [3, 2]);
+/// assert_eq!(svd.u.shape(), [3, 3]);
 /// ```
 ///
 /// # Panics
 /// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
-/// Derivatives panic if singular vectors were added to complete a basis (`full_matrices` of
-/// matrices that are not square).
+/// Derivatives panic if singular vectors were added to complete a basis, that is, if the matrices
+/// are not square.
 #[track_caller]
-pub fn svd(a: &Array, full_matrices: bool) -> SvdFactors {
+pub fn svd(a: &Array) -> SvdFactors {
+    svd_with(a, SvdMode::Full)
+}
+
+/// Same as [`svd`], in another form.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_core::linalg::{SvdMode, svd_with};
+/// let svd = svd_with(&Array::from([[3.0f32, 0.0], [0.0, 4.0], [0.0, 0.0]]), SvdMode::Reduced);
+/// assert_eq!(svd.u.shape(), [3, 2]);
+/// ```
+///
+/// # Panics
+/// Panics in the same cases as `svd`, and with [`SvdMode::Hermitian`] if the matrices are not
+/// square.
+#[track_caller]
+pub fn svd_with(a: &Array, mode: SvdMode) -> SvdFactors {
+    if mode == SvdMode::Hermitian {
+        return svd_of_hermitian(a);
+    }
     let svd = Svd {
-        full_matrices,
+        full_matrices: mode == SvdMode::Full,
         compute_uv: true,
     };
     let mut parts = bind(svd, &[&super::inexact(a)]).into_iter();
@@ -240,4 +265,17 @@ pub fn svdvals(a: &Array) -> Array {
         compute_uv: false,
     };
     bind1(svd, &[&super::inexact(a)])
+}
+
+/// Same as [`svdvals`]; [`SvdMode::Hermitian`] computes them from the eigenvalues.
+///
+/// # Panics
+/// Panics in the same cases as `svdvals`, and with [`SvdMode::Hermitian`] if the matrices are not
+/// square.
+#[track_caller]
+pub fn svdvals_with(a: &Array, mode: SvdMode) -> Array {
+    match mode {
+        SvdMode::Hermitian => svdvals_of_hermitian(a),
+        SvdMode::Full | SvdMode::Reduced => svdvals(a),
+    }
 }

@@ -131,7 +131,7 @@ impl Krylov<'_> {
         let side = where_(&found, side, 0.0);
         let extra = where_(&found, pivots.zeros_like(), pivots.ones_like() - &pivots);
         let factor = factor + extra.diag(0);
-        let parts = super::solve_triangular(&factor, &side, false);
+        let parts = super::solve_triangular(&factor, &side);
         parts.dot(basis.index((..m,)))
     }
 

@@ -4,22 +4,11 @@ use super::{SvdFactors, eigh, matrix};
 use crate::options::Descending;
 use crate::{Array, where_};
 
-/// Computes the singular value decomposition of Hermitian matrices `[.., n, n]`
-/// (`jax.numpy.linalg.svd` with `hermitian=True`) from [`eigh`]: the singular values are the
-/// magnitudes of the eigenvalues, and left and right singular vectors differ only in sign.
-///
-/// `a` is replaced by the mean of itself and its conjugate transpose.
-///
-/// ```no_run
-/// use ramie_core::{Array, linalg};
-/// let svd = linalg::svd_hermitian(&Array::from([[1.0f32, 0.0], [0.0, -2.0]]));
-/// assert!(svd.s.allclose(&Array::from([2.0f32, 1.0])).item::<bool>());
-/// ```
-///
-/// # Panics
-/// Panics in the same cases as [`eigh`].
+/// Computes the singular value decomposition of Hermitian matrices from [`eigh`]: the singular
+/// values are the magnitudes of the eigenvalues, and left and right singular vectors differ only
+/// in sign.
 #[track_caller]
-pub fn svd_hermitian(a: &Array) -> SvdFactors {
+pub(super) fn svd_of_hermitian(a: &Array) -> SvdFactors {
     let (w, v) = eigh(a);
     let size = w.abs();
     let order = (-&size).argsort(-1);
@@ -31,11 +20,8 @@ pub fn svd_hermitian(a: &Array) -> SvdFactors {
     SvdFactors { u, s, vt }
 }
 
-/// Computes the singular values of Hermitian matrices in decreasing order; see [`svd_hermitian`].
-///
-/// # Panics
-/// Panics in the same cases as [`eigh`].
+/// Computes the singular values of Hermitian matrices in decreasing order.
 #[track_caller]
-pub fn svdvals_hermitian(a: &Array) -> Array {
+pub(super) fn svdvals_of_hermitian(a: &Array) -> Array {
     eigh(a).0.abs().sort_with(-1, Descending)
 }

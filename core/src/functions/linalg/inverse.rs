@@ -3,20 +3,20 @@
 use super::matrix::{
     adjoint, epsilon, matrix_shape, product, squared_magnitude, symmetrized, transposed,
 };
-use super::{expect_square, inexact, inv, solve, svd, svd_hermitian, svdvals, svdvals_hermitian};
+use super::{Cutoff, SvdMode, expect_square, inexact, inv, solve, svd_with, svdvals_with};
 use crate::options::Reduction;
 use crate::prim::fused::{fused, fused1};
 use crate::prim::operands::promote_all;
 use crate::{Array, DType, custom_jvp, where_};
 
 /// Computes the pseudo-inverses (`jax.numpy.linalg.pinv`) of matrices `[.., m, n]`, as
-/// `[.., n, m]`. Singular values up to `rtol` times the largest count as zero. `rtol` defaults to
-/// `10 max(m, n)` times the machine epsilon of the dtype.
+/// `[.., n, m]`. Singular values up to `10 max(m, n)` times the largest and the machine epsilon of
+/// the dtype count as zero.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
 /// let a = Array::from([[2.0f32, 0.0], [0.0, 0.0], [0.0, 4.0]]);
-/// let inverse = linalg::pinv(&a, None);
+/// let inverse = linalg::pinv(&a);
 /// let known = Array::from([[0.5f32, 0.0, 0.0], [0.0, 0.0, 0.25]]);
 /// assert!(inverse.allclose(&known).item::<bool>());
 /// ```
@@ -24,42 +24,45 @@ use crate::{Array, DType, custom_jvp, where_};
 /// # Panics
 /// Panics if `a` has fewer than two axes, or if its dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
-pub fn pinv(a: &Array, rtol: Option<f64>) -> Array {
-    let a = inexact(a);
+pub fn pinv(a: &Array) -> Array {
+    pinv_with(a, Cutoff::new())
+}
+
+/// Same as [`pinv`], with a [`Cutoff`]: its threshold is relative to the largest singular value
+/// (`rtol` in JAX).
+///
+/// # Panics
+/// Panics in the same cases as `pinv`, and with [`Cutoff::hermitian`] if the matrices are not
+/// square.
+#[track_caller]
+pub fn pinv_with(a: &Array, cutoff: impl Into<Cutoff>) -> Array {
+    let (a, cutoff) = (inexact(a), cutoff.into());
+    if cutoff.hermitian {
+        return pinv_of(&symmetrized(&expect_square("pinv", &a)), cutoff);
+    }
     assert!(
         a.ndim() >= 2,
         "pinv: {} is not a matrix\n  help: pass an array with at least two axes",
         a.aval()
     );
-    pinv_of(&a, rtol, false)
-}
-
-/// Computes the [`pinv`] of Hermitian matrices `[.., n, n]` from their eigenvalues (`pinv` with
-/// `hermitian=True`). `a` is replaced by the mean of itself and its conjugate transpose.
-///
-/// # Panics
-/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
-#[track_caller]
-pub fn pinv_hermitian(a: &Array, rtol: Option<f64>) -> Array {
-    let a = expect_square("pinv_hermitian", &inexact(a));
-    pinv_of(&symmetrized(&a), rtol, true)
+    pinv_of(&a, cutoff)
 }
 
 #[track_caller]
-fn pinv_of(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
-    let fixed = (rtol.map(f64::to_bits), hermitian);
+fn pinv_of(a: &Array, cutoff: Cutoff) -> Array {
+    let fixed = (cutoff.threshold.map(f64::to_bits), cutoff.hermitian);
     fused1("pinv", fixed, std::slice::from_ref(a), |args| {
-        pinv_with_rule(&args[0], rtol, hermitian)
+        pinv_with_rule(&args[0], cutoff)
     })
 }
 
 /// Defines the derivative of Golub and Pereyra, The differentiation of pseudo-inverses and
 /// nonlinear least squares problems whose variables separate (1973).
-fn pinv_with_rule(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
+fn pinv_with_rule(a: &Array, cutoff: Cutoff) -> Array {
     let f = custom_jvp(
-        move |a: Array| pinv_by_svd(&a, rtol, hermitian),
+        move |a: Array| pinv_by_svd(&a, cutoff),
         move |a: Array, tangent: Array| {
-            let p = pinv_of(&a, rtol, hermitian);
+            let p = pinv_of(&a, cutoff);
             let (pt, tt) = (adjoint(&p), adjoint(&tangent));
             let outer = product(&product(&p, &pt), &tt);
             let inner = product(&tt, &product(&pt, &p));
@@ -72,17 +75,20 @@ fn pinv_with_rule(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
     f(a.clone())
 }
 
-fn pinv_by_svd(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
+fn pinv_by_svd(a: &Array, cutoff: Cutoff) -> Array {
     let (m, n) = matrix_shape(a);
     if a.size() == 0 {
         return transposed(a);
     }
-    let parts = if hermitian {
-        svd_hermitian(a)
+    let mode = if cutoff.hermitian {
+        SvdMode::Hermitian
     } else {
-        svd(a, false)
+        SvdMode::Reduced
     };
-    let rtol = rtol.unwrap_or(10.0 * m.max(n) as f64 * epsilon(a.dtype()));
+    let parts = svd_with(a, mode);
+    let rtol = cutoff
+        .threshold
+        .unwrap_or(10.0 * m.max(n) as f64 * epsilon(a.dtype()));
     let cutoff = parts.s.slice_in_dim(0, 1, 1, -1) * rtol;
     let sizes = where_(parts.s.gt(cutoff), &parts.s, f64::INFINITY);
     let scaled = adjoint(&parts.u) / sizes.expand_dims(&[-1]);
@@ -90,29 +96,34 @@ fn pinv_by_svd(a: &Array, rtol: Option<f64>, hermitian: bool) -> Array {
 }
 
 /// Computes the ranks of matrices (`jax.numpy.linalg.matrix_rank`), `i32`: the number of singular
-/// values above `tol`, which defaults to the largest times `max(m, n)` times the machine epsilon
-/// of the dtype. An array of fewer than two axes has rank 1 unless it is zero.
+/// values above the largest times `max(m, n)` times the machine epsilon of the dtype. An array of
+/// fewer than two axes has rank 1 unless it is zero.
 ///
 /// # Panics
 /// Panics if the dtype is not `f32`, `f64`, `c64` or `c128`.
 #[track_caller]
-pub fn matrix_rank(a: &Array, tol: Option<f64>) -> Array {
-    let a = inexact(a);
+pub fn matrix_rank(a: &Array) -> Array {
+    matrix_rank_with(a, Cutoff::new())
+}
+
+/// Same as [`matrix_rank`], with a [`Cutoff`]: its threshold is compared with the singular values
+/// themselves, as in JAX.
+///
+/// # Panics
+/// Panics in the same cases as `matrix_rank`, and with [`Cutoff::hermitian`] if the matrices are
+/// not square.
+#[track_caller]
+pub fn matrix_rank_with(a: &Array, cutoff: impl Into<Cutoff>) -> Array {
+    let (a, cutoff) = (inexact(a), cutoff.into());
+    if cutoff.hermitian {
+        let s = svdvals_with(&expect_square("matrix_rank", &a), SvdMode::Hermitian);
+        return rank_of(&s, matrix_shape(&a), cutoff.threshold);
+    }
     if a.ndim() < 2 {
         return a.ne(0).any().astype(DType::I32);
     }
-    rank_of(&svdvals(&a), matrix_shape(&a), tol)
-}
-
-/// Computes the [`matrix_rank`] of Hermitian matrices `[.., n, n]` from their eigenvalues
-/// (`matrix_rank` with `hermitian=True`).
-///
-/// # Panics
-/// Panics if the matrices are not square, or if the dtype is not `f32`, `f64`, `c64` or `c128`.
-#[track_caller]
-pub fn matrix_rank_hermitian(a: &Array, tol: Option<f64>) -> Array {
-    let a = expect_square("matrix_rank_hermitian", &inexact(a));
-    rank_of(&svdvals_hermitian(&a), matrix_shape(&a), tol)
+    let s = svdvals_with(&a, SvdMode::Reduced);
+    rank_of(&s, matrix_shape(&a), cutoff.threshold)
 }
 
 /// Counts the nonzero singular values of matrices of the given shape.
@@ -152,21 +163,36 @@ super::tree_of_arrays!(LeastSquares {
 
 /// Solves a least-squares problem (`jax.numpy.linalg.lstsq`): among the `x` that minimize
 /// `|A x - b|`, returns the one of least norm. `a` is one matrix `[m, n]`, `b` has shape `[m]` or
-/// `[m, k]`. Singular values below `rcond` times the largest count as zero. `rcond` defaults to
-/// `max(m, n)` times the machine epsilon of the dtype.
+/// `[m, k]`. Singular values below `max(m, n)` times the largest and the machine epsilon of the
+/// dtype count as zero.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};
 /// // The line through (0, 1), (1, 3), (2, 5).
 /// let a = Array::from([[0.0f32, 1.0], [1.0, 1.0], [2.0, 1.0]]);
-/// let line = linalg::lstsq(&a, &Array::from([1.0f32, 3.0, 5.0]), None).x;
+/// let line = linalg::lstsq(&a, &Array::from([1.0f32, 3.0, 5.0])).x;
 /// assert!(line.allclose_with(&Array::from([2.0f32, 1.0]), (1e-4, 1e-4)).item::<bool>());
 /// ```
 ///
 /// # Panics
 /// Panics if `a` is not a single matrix, or if `b` has a different number of rows.
 #[track_caller]
-pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
+pub fn lstsq(a: &Array, b: &Array) -> LeastSquares {
+    least_squares(a, b, None)
+}
+
+/// Same as [`lstsq`], but singular values below `rcond` times the largest count as zero. A
+/// negative `rcond` stands for the machine epsilon of the dtype.
+///
+/// # Panics
+/// Panics in the same cases as `lstsq`.
+#[track_caller]
+pub fn lstsq_with(a: &Array, b: &Array, rcond: f64) -> LeastSquares {
+    least_squares(a, b, Some(rcond))
+}
+
+#[track_caller]
+fn least_squares(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
     let [a, b] = [a, b].map(inexact);
     let [a, b]: [Array; 2] = promote_all("lstsq", &[a, b])
         .try_into()
@@ -181,7 +207,7 @@ pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
     );
     let fixed = rcond.map(f64::to_bits);
     let mut parts = fused("lstsq", fixed, &[a, b], |args| {
-        least_squares(&args[0], &args[1], rcond)
+        least_squares_by_svd(&args[0], &args[1], rcond)
     })
     .into_iter();
     let mut next = || parts.next().expect("four results");
@@ -193,7 +219,7 @@ pub fn lstsq(a: &Array, b: &Array, rcond: Option<f64>) -> LeastSquares {
     }
 }
 
-fn least_squares(a: &Array, b: &Array, rcond: Option<f64>) -> Vec<Array> {
+fn least_squares_by_svd(a: &Array, b: &Array, rcond: Option<f64>) -> Vec<Array> {
     let (m, n) = matrix_shape(a);
     let columns = if b.ndim() == 1 {
         b.expand_dims(&[-1])
@@ -208,7 +234,7 @@ fn least_squares(a: &Array, b: &Array, rcond: Option<f64>) -> Vec<Array> {
             Array::zeros(&[0], a.dtype().real()),
         )
     } else {
-        let parts = svd(a, false);
+        let parts = svd_with(a, SvdMode::Reduced);
         let rcond = match rcond {
             Some(r) if r < 0.0 => epsilon(a.dtype()),
             Some(r) => r,

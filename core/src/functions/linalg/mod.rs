@@ -37,29 +37,31 @@ mod inverse;
 mod iterative;
 pub(crate) mod matrix;
 mod norms;
+mod options;
 pub mod primitives;
 mod solve;
 mod tridiagonal;
 
 pub use decompositions::{
-    QrMode, SvdFactors, cholesky, cholesky_with, eigh, eigh_of_triangle, eigvalsh, geqrf,
-    householder_product, qr, svd, svdvals, triangular_solve,
+    SvdFactors, cholesky, cholesky_with, eigh, eigh_with, eigvalsh, geqrf, householder_product, qr,
+    qr_with, svd, svd_with, svdvals, svdvals_with, triangular_solve,
 };
 pub use determinant::{det, slogdet};
 pub use functions::{block_diag, diagonal, expm, multi_dot, toeplitz, trace};
 pub use gmres::{gmres, gmres_with};
-pub use hermitian::{svd_hermitian, svdvals_hermitian};
 pub use inverse::{
-    LeastSquares, lstsq, matrix_power, matrix_rank, matrix_rank_hermitian, pinv, pinv_hermitian,
+    LeastSquares, lstsq, lstsq_with, matrix_power, matrix_rank, matrix_rank_with, pinv, pinv_with,
     tensorinv, tensorsolve,
 };
 pub use iterative::{Iteration, bicgstab, bicgstab_with, cg, cg_with};
-pub use norms::{NormOrder, cond, matrix_norm, norm, norm_over, vector_norm};
+pub use norms::{NormOrder, cond, matrix_norm, matrix_norm_with, norm, norm_over, vector_norm};
+pub use options::{CholeskyFactor, Cutoff, QrMode, SvdMode, Transposed, Triangle};
 pub use primitives::TriangularSolve;
 pub(crate) use solve::solve_by_factors;
 pub use solve::{
-    LuFactors, cho_factor, cho_solve, inv, lu, lu_pivots_to_permutation, lu_solve, solve,
-    solve_triangular,
+    LuFactors, cho_factor, cho_factor_with, cho_solve, cho_solve_with, inv, lu,
+    lu_pivots_to_permutation, lu_solve, lu_solve_with, solve, solve_triangular,
+    solve_triangular_with,
 };
 pub use tridiagonal::tridiagonal_solve;
 

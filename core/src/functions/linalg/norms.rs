@@ -120,14 +120,24 @@ pub fn vector_norm(x: &Array, p: f64, over: impl Into<Reduction>) -> Array {
     }
 }
 
-/// Computes a norm of the matrices along the last two axes (`jax.numpy.linalg.matrix_norm`).
+/// Computes the Frobenius norm of the matrices along the last two axes
+/// (`jax.numpy.linalg.matrix_norm`).
+///
+/// # Panics
+/// Panics if `x` has fewer than two axes.
+#[track_caller]
+pub fn matrix_norm(x: &Array) -> Array {
+    matrix_norm_with(x, NormOrder::Frobenius)
+}
+
+/// Computes another norm of the matrices along the last two axes. To keep the axes, use
+/// [`norm_over`] with `Reduction::over([-2, -1]).keepdims()`.
 ///
 /// # Panics
 /// Panics if `x` has fewer than two axes, or if the order is not defined for matrices.
 #[track_caller]
-pub fn matrix_norm(x: &Array, order: impl Into<NormOrder>, keepdims: bool) -> Array {
-    let over = Reduction::over([-2, -1]);
-    norm_over(x, order, if keepdims { over.keepdims() } else { over })
+pub fn matrix_norm_with(x: &Array, order: impl Into<NormOrder>) -> Array {
+    norm_over(x, order, [-2, -1])
 }
 
 /// Computes the largest magnitude, or 0 if there are no elements.
@@ -220,7 +230,7 @@ pub fn cond(x: &Array, order: impl Into<NormOrder>) -> Array {
             };
             ratio.squeeze(&[-1])
         }
-        _ => matrix_norm(&x, order, false) * matrix_norm(&inv(&x), order, false),
+        _ => matrix_norm_with(&x, order) * matrix_norm_with(&inv(&x), order),
     };
     let unknown = x.is_nan().any_over([-2, -1]);
     let singular = ratio.is_nan().bitwise_and(unknown.logical_not());

@@ -1,7 +1,7 @@
 //! Systems of linear equations.
 
 use super::matrix::{adjoint, matrix_shape, permuted};
-use super::{inexact, triangular_solve};
+use super::{CholeskyFactor, Transposed, Triangle, inexact, triangular_solve};
 use crate::functions::linalg::primitives::{
     LinearSolve, Lu, LuPivotsToPermutation, TriangularSolve,
 };
@@ -106,8 +106,7 @@ pub(crate) fn solve_by_factors(
     permuted(&x, &permutation.argsort(-1))
 }
 
-/// Solves `A x = b` (`jax.scipy.linalg.lu_solve`) with the LU decomposition of `A`. If
-/// `transpose` is true, solves `Aᵀ x = b`, without conjugation.
+/// Solves `A x = b` (`jax.scipy.linalg.lu_solve`) with the LU decomposition of `A`.
 ///
 /// For a matrix `[n, n]`, `b` is `[n]` or `[n, k]`; batch axes broadcast as in [`solve`].
 /// Derivatives propagate through the decomposition.
@@ -115,7 +114,21 @@ pub(crate) fn solve_by_factors(
 /// # Panics
 /// Panics if the matrices are not square, if the shapes do not fit, or if the dtypes differ.
 #[track_caller]
-pub fn lu_solve(factors: &LuFactors, b: &Array, transpose: bool) -> Array {
+pub fn lu_solve(factors: &LuFactors, b: &Array) -> Array {
+    lu_solve_of(factors, b, false)
+}
+
+/// Same as [`lu_solve`], but solves `Aᵀ x = b` (`trans=1` in JAX).
+///
+/// # Panics
+/// Panics in the same cases as `lu_solve`.
+#[track_caller]
+pub fn lu_solve_with(factors: &LuFactors, b: &Array, _: Transposed) -> Array {
+    lu_solve_of(factors, b, true)
+}
+
+#[track_caller]
+fn lu_solve_of(factors: &LuFactors, b: &Array, transpose: bool) -> Array {
     let lu = super::expect_square("lu_solve", &factors.lu);
     solve_broadcast("lu_solve", lu.shape(), b, |batch, b| {
         let lu = lu.broadcast_to(&[batch, &lu.shape()[lu.ndim() - 2..]].concat());
@@ -223,53 +236,91 @@ pub fn inv(a: &Array) -> Array {
     solve(&a, &ones.broadcast_to(&[batch, &[rows, rows]].concat()))
 }
 
-/// Solves `A x = b` for triangular matrices `[.., n, n]` (`jax.scipy.linalg.solve_triangular`),
-/// lower triangular if `lower` is true. Only that triangle of `a` is read. Use
-/// [`triangular_solve`] for other options.
+/// Solves `A x = b` for upper triangular matrices `[.., n, n]`
+/// (`jax.scipy.linalg.solve_triangular`). Only that triangle of `a` is read.
 ///
 /// # Panics
 /// Panics in the same cases as [`solve`].
 #[track_caller]
-pub fn solve_triangular(a: &Array, b: &Array, lower: bool) -> Array {
+pub fn solve_triangular(a: &Array, b: &Array) -> Array {
+    solve_triangular_with(a, b, TriangularSolve::new())
+}
+
+/// Same as [`solve_triangular`], with options: lower triangular matrices, a transposed system, or
+/// a diagonal of ones. The matrices are always on the left.
+///
+/// ```no_run
+/// use ramie_core::Array;
+/// use ramie_core::linalg::{TriangularSolve, solve_triangular_with};
+/// let a = Array::from([[2.0f32, 0.0], [1.0, 4.0]]);
+/// let b = Array::from([2.0f32, 9.0]);
+/// let x = solve_triangular_with(&a, &b, TriangularSolve::new().lower());
+/// assert_eq!(x.to_vec::<f32>(), [1.0, 2.0]);
+/// ```
+///
+/// # Panics
+/// Panics in the same cases as [`solve`].
+#[track_caller]
+pub fn solve_triangular_with(a: &Array, b: &Array, options: TriangularSolve) -> Array {
     let [a, b] = [a, b].map(inexact);
     let [a, b]: [Array; 2] = promote_all("solve_triangular", &[a, b])
         .try_into()
         .expect("two arrays");
     let a = super::expect_square("solve_triangular", &a);
-    let options = TriangularSolve {
-        lower,
-        ..TriangularSolve::new().left_side()
-    };
+    let options = options.left_side();
     solve_broadcast("solve_triangular", a.shape(), &b, |batch, b| {
         let shape: Dims = [batch, &a.shape()[a.ndim() - 2..]].concat().into();
         triangular_solve(&a.broadcast_to(&shape), b, options)
     })
 }
 
-/// Computes the Cholesky decomposition for [`cho_solve`] (`jax.scipy.linalg.cho_factor`). If
-/// `lower` is true, the result is lower triangular, computed from the lower triangle of `a`;
-/// otherwise it is upper triangular, computed from the upper triangle.
+/// Computes the upper triangular Cholesky decomposition for [`cho_solve`], from the upper triangle
+/// of `a` (`jax.scipy.linalg.cho_factor`).
 ///
 /// # Panics
 /// Panics in the same cases as [`cholesky`](super::cholesky).
 #[track_caller]
-pub fn cho_factor(a: &Array, lower: bool) -> Array {
-    let a = if lower {
-        a.clone()
-    } else {
-        adjoint(&super::expect_square("cho_factor", a))
-    };
-    super::cholesky_with(&a, !lower, false)
+pub fn cho_factor(a: &Array) -> Array {
+    cho_factor_with(a, Triangle::Upper)
 }
 
-/// Solves `A x = b` with the Cholesky decomposition of `A`, lower triangular if `lower` is true
+/// Same as [`cho_factor`], but the result is computed from the given triangle of `a`, and has its
+/// elements there.
+///
+/// # Panics
+/// Panics in the same cases as `cho_factor`.
+#[track_caller]
+pub fn cho_factor_with(a: &Array, triangle: Triangle) -> Array {
+    let lower = CholeskyFactor::new().unsymmetrized();
+    match triangle {
+        Triangle::Lower => super::cholesky_with(a, lower),
+        Triangle::Upper => {
+            let a = adjoint(&super::expect_square("cho_factor", a));
+            super::cholesky_with(&a, lower.upper())
+        }
+    }
+}
+
+/// Solves `A x = b` with the upper triangular Cholesky decomposition of `A`
 /// (`jax.scipy.linalg.cho_solve`).
 ///
 /// # Panics
 /// Panics in the same cases as [`solve`].
 #[track_caller]
-pub fn cho_solve(factor: &Array, b: &Array, lower: bool) -> Array {
-    let factor = super::expect_square("cho_solve", factor);
+pub fn cho_solve(factor: &Array, b: &Array) -> Array {
+    cho_solve_with(factor, b, Triangle::Upper)
+}
+
+/// Same as [`cho_solve`], with a decomposition in the given triangle.
+///
+/// # Panics
+/// Panics in the same cases as `cho_solve`.
+#[track_caller]
+pub fn cho_solve_with(factor: &Array, b: &Array, triangle: Triangle) -> Array {
+    let (factor, lower) = (
+        super::expect_square("cho_solve", factor),
+        triangle == Triangle::Lower,
+    );
     let left = TriangularSolve {
         lower,
         ..TriangularSolve::new().left_side()

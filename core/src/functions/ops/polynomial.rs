@@ -204,7 +204,7 @@ impl Array {
         // Normalizes the columns, since the powers differ by orders of magnitude.
         let lengths = powers.squared_magnitude().sum_over(0).sqrt();
         let rcond = self.size() as f64 * crate::dtypes::finfo(powers.dtype()).eps;
-        let found = crate::functions::linalg::lstsq(&(powers / &lengths), y, Some(rcond)).x;
+        let found = crate::functions::linalg::lstsq_with(&(powers / &lengths), y, rcond).x;
         match y.ndim() {
             1 => found / lengths,
             _ => found / lengths.expand_dims(&[1]),

@@ -1,8 +1,8 @@
 //! Random matrices, and normal vectors with a covariance.
 
 use super::{Key, draw, expect_float, expect_inexact, normal, real_parameter};
+use crate::functions::linalg;
 use crate::functions::linalg::matrix::{diagonals, transposed};
-use crate::functions::linalg::{self, QrMode};
 use crate::numpy::broadcast_shapes;
 use crate::{Array, DType};
 
@@ -24,7 +24,7 @@ pub fn orthogonal(key: &Key, n: usize, m: usize, shape: &[usize], dtype: DType) 
     draw("orthogonal", key, (n, m, shape, dtype), &[], |key, _| {
         let sizes = [n.max(m), n.min(m)];
         let z = normal(key, &[shape, &sizes].concat(), dtype);
-        let (q, r) = linalg::qr(&z, QrMode::Reduced);
+        let (q, r) = linalg::qr(&z);
         // Householder's signs would not be uniform (Mezzadri, How to generate random matrices
         // from the classical compact groups, 2007).
         let q = q * diagonals(&r).sign().expand_dims(&[-2]);
@@ -109,7 +109,7 @@ pub fn multivariate_normal(
                     v * w.sqrt().expand_dims(&[-2])
                 }
                 CovarianceRoot::Svd => {
-                    let svd = linalg::svd(&args[1], true);
+                    let svd = linalg::svd(&args[1]);
                     svd.u * svd.s.sqrt().expand_dims(&[-2])
                 }
             };

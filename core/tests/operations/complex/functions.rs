@@ -123,11 +123,11 @@ table! { OF_AXES { cov corrcoef } {} {
     "vector_norm_3" |x| length(&x[0], 3.0);
     "vector_norm_inf" |x| length(&x[0], f64::INFINITY);
     "vector_norm_-inf" |x| length(&x[0], f64::NEG_INFINITY);
-    "matrix_norm_fro" |x| linalg::matrix_norm(&x[0], linalg::NormOrder::Frobenius, false);
-    "matrix_norm_1" |x| linalg::matrix_norm(&x[0], 1, false);
-    "matrix_norm_-1" |x| linalg::matrix_norm(&x[0], -1, false);
-    "matrix_norm_inf" |x| linalg::matrix_norm(&x[0], f64::INFINITY, false);
-    "matrix_norm_-inf" |x| linalg::matrix_norm(&x[0], f64::NEG_INFINITY, false);
+    "matrix_norm_fro" |x| linalg::matrix_norm(&x[0]);
+    "matrix_norm_1" |x| linalg::matrix_norm_with(&x[0], 1);
+    "matrix_norm_-1" |x| linalg::matrix_norm_with(&x[0], -1);
+    "matrix_norm_inf" |x| linalg::matrix_norm_with(&x[0], f64::INFINITY);
+    "matrix_norm_-inf" |x| linalg::matrix_norm_with(&x[0], f64::NEG_INFINITY);
 } }
 
 fn mask() -> Array {

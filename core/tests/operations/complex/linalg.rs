@@ -2,7 +2,9 @@
 //! rows.
 
 use super::rows::{self, array, close};
-use ramie_core::linalg::{self as la, Iteration, QrMode, TriangularSolve};
+use ramie_core::linalg::{
+    self as la, CholeskyFactor, Cutoff, Iteration, QrMode, SvdMode, Triangle, TriangularSolve,
+};
 use ramie_core::{Array, DType, jit, jvp, stack, vjp, vmap};
 use ramie_testing::caught;
 use ramie_testing::check::on_all_cores;
@@ -87,15 +89,26 @@ fn operation(row: &Value) -> Option<Operation> {
         "inv" => one(|x| la::inv(&turned(x))),
         "lu_solve" => {
             let transpose = flag("transpose");
-            system(move |a, b| la::lu_solve(&la::lu(&turned(a)), b, transpose))
+            system(move |a, b| {
+                let factors = la::lu(&turned(a));
+                if transpose {
+                    la::lu_solve_with(&factors, b, la::Transposed)
+                } else {
+                    la::lu_solve(&factors, b)
+                }
+            })
         }
         "cho_solve" => {
-            let lower = flag("lower");
-            system(move |a, b| la::cho_solve(&la::cho_factor(&positive(a), lower), b, lower))
+            let of = triangle(flag("lower"));
+            let factor = move |a: &Array| la::cho_factor_with(&positive(a), of);
+            system(move |a, b| la::cho_solve_with(&factor(a), b, of))
         }
         "solve_triangular" => {
-            let lower = flag("lower");
-            system(move |a, b| la::solve_triangular(&apart(a), b, lower))
+            let options = TriangularSolve {
+                lower: flag("lower"),
+                ..TriangularSolve::new()
+            };
+            system(move |a, b| la::solve_triangular_with(&apart(a), b, options))
         }
         "triangular_solve" => {
             let options = TriangularSolve {
@@ -113,7 +126,7 @@ fn operation(row: &Value) -> Option<Operation> {
         "lstsq" => {
             let count = row["outputs"].as_array()?.len();
             Some(Arc::new(move |x| {
-                let found = la::lstsq(&apart(&x[0]), &x[1], None);
+                let found = la::lstsq(&apart(&x[0]), &x[1]);
                 vec![found.x, found.residuals][..count].to_vec()
             }))
         }
@@ -131,10 +144,12 @@ fn operation(row: &Value) -> Option<Operation> {
         }),
         "det" => one(|x| la::det(&turned(x))),
         "slogdet" => many(|x| pair(la::slogdet(&turned(x)))),
-        "pinv" => one(|x| la::pinv(&apart(x), None)),
-        "pinv_hermitian" => one(|x| la::pinv_hermitian(&hermitian(x), None)),
-        "matrix_rank" => one(|x| la::matrix_rank(&x.matmul(Array::ones(&[2, 3], x.dtype())), None)),
-        "matrix_rank_hermitian" => one(|x| la::matrix_rank_hermitian(&x.matmul(adjoint(x)), None)),
+        "pinv" => one(|x| la::pinv(&apart(x))),
+        "pinv_hermitian" => one(|x| la::pinv_with(&hermitian(x), Cutoff::new().hermitian())),
+        "matrix_rank" => one(|x| la::matrix_rank(&x.matmul(Array::ones(&[2, 3], x.dtype())))),
+        "matrix_rank_hermitian" => {
+            one(|x| la::matrix_rank_with(&x.matmul(adjoint(x)), Cutoff::new().hermitian()))
+        }
         "matrix_power" => {
             let n = p["n"].as_i64()?;
             one(move |x| la::matrix_power(&(turned(x) / 4), n))
@@ -148,11 +163,19 @@ fn operation(row: &Value) -> Option<Operation> {
     })
 }
 
+fn triangle(lower: bool) -> Triangle {
+    if lower {
+        Triangle::Lower
+    } else {
+        Triangle::Upper
+    }
+}
+
 fn decomposition(row: &Value) -> Option<Operation> {
     let flag = |name: &str| row["params"][name].as_bool().unwrap_or(false);
     match row["op"].as_str()? {
         "cholesky" => one(|x| la::cholesky(&positive(x))),
-        "cholesky_upper" => one(|x| la::cholesky_with(&positive(x), true, true)),
+        "cholesky_upper" => one(|x| la::cholesky_with(&positive(x), CholeskyFactor::new().upper())),
         "cholesky_as_is" => one(la::cholesky),
         "qr" => {
             let mode = if flag("full_matrices") {
@@ -160,7 +183,7 @@ fn decomposition(row: &Value) -> Option<Operation> {
             } else {
                 QrMode::Reduced
             };
-            many(move |x| pair(la::qr(&apart(x), mode)))
+            many(move |x| pair(la::qr_with(&apart(x), mode)))
         }
         "geqrf" => many(|x| pair(la::geqrf(x))),
         "householder_product" => one(|x| {
@@ -177,13 +200,13 @@ fn decomposition(row: &Value) -> Option<Operation> {
         "eigh" => many(|x| vectors(la::eigh(&hermitian(x)))),
         "eigvalsh" => one(|x| la::eigvalsh(&hermitian(x))),
         "eigh_of_triangle" => {
-            let lower = flag("lower");
-            many(move |x| vectors(la::eigh_of_triangle(x, lower)))
+            let of = triangle(flag("lower"));
+            many(move |x| vectors(la::eigh_with(x, of)))
         }
-        "svd" => many(|x| factors(la::svd(&apart(x), false))),
+        "svd" => many(|x| factors(la::svd_with(&apart(x), SvdMode::Reduced))),
         "svdvals" => one(|x| la::svdvals(&apart(x))),
-        "svd_hermitian" => many(|x| factors(la::svd_hermitian(&hermitian(x)))),
-        "svdvals_hermitian" => one(|x| la::svdvals_hermitian(&hermitian(x))),
+        "svd_hermitian" => many(|x| factors(la::svd_with(&hermitian(x), SvdMode::Hermitian))),
+        "svdvals_hermitian" => one(|x| la::svdvals_with(&hermitian(x), SvdMode::Hermitian)),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use crate::base::given::unchecked;
 use crate::base::wide::wide;
 use crate::tree;
 use ramie_core::Array;
-use ramie_core::linalg::{NormOrder, matrix_norm};
+use ramie_core::linalg::norm_over;
 use ramie_core::options::Reduction;
 
 /// The scaling of a matrix before the iteration, which requires singular values of at most about
@@ -131,7 +131,7 @@ pub fn orthogonalize_via_newton_schulz(
     let mut x = turned(stacked);
     match preconditioning {
         Preconditioning::Frobenius => x = &x / (frobenius(&x) + eps),
-        Preconditioning::Spectral => x = &x / (matrix_norm(&x, NormOrder::P(2.0), true) + eps),
+        Preconditioning::Spectral => x = &x / (spectral(&x) + eps),
         Preconditioning::Aol | Preconditioning::Schatten => {}
     }
     let coefficients = ns_coeffs.astype(x.dtype());
@@ -174,6 +174,11 @@ fn sums(x: &Array, axes: &[isize]) -> Array {
 /// Computes the Frobenius norm of each matrix, `[count, 1, 1]`.
 fn frobenius(x: &Array) -> Array {
     sums(&tree::abs_sq(x), &[-2, -1]).sqrt()
+}
+
+/// Computes the largest singular value of each matrix, `[count, 1, 1]`.
+fn spectral(x: &Array) -> Array {
+    norm_over(x, 2, Reduction::over([-2, -1]).keepdims())
 }
 
 /// Lower bound of the divisors in the first iteration.
