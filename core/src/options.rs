@@ -13,6 +13,6 @@ pub use crate::functions::train_steps::TrainStepsOptions;
 pub use crate::prim::control::functions::{ForiLoopOptions, ScanOptions};
 pub use crate::prim::dot::Contraction;
 pub use crate::transform::{
-    AllArguments, Argnum, Argnums, CheckpointOptions, FirstOnly, HasAux, Holomorphic,
-    JacobianOptions, MapOptions, RuleOptions, ShardMapOptions, VmapOptions,
+    CheckpointOptions, FirstOnly, HasAux, Holomorphic, JacobianOptions, MapOptions, RuleOptions,
+    ShardMapOptions, VmapOptions,
 };

@@ -10,9 +10,8 @@ pub use crate::prim::shape::into_shape::{DimSize, IntoShape, RequestedShape, Res
 pub use crate::program::array::{ArrayLike, Number};
 pub use crate::program::jaxpr::NamedScope;
 pub use crate::transform::{
-    ArgTuple, BatchedResults, Codomain, CompositeName, Dots, Function, FunctionOnce, HasArgument,
-    JacobianOf, MapAxes, Mapped, Objective, Packed, Pure, Residual, Selection, Stateful,
-    SymbolicZeros, Tangents,
+    ArgTuple, BatchedResults, Codomain, CompositeName, Dots, Function, FunctionOnce, MapAxes,
+    Mapped, Objective, Packed, Pure, Residual, Stateful, SymbolicZeros, Tangents,
 };
 pub use crate::types::aval::Dims;
 pub use crate::types::axis::AxisNames;

@@ -168,6 +168,12 @@ for_each_form!(function);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HasAux;
 
+/// The option of [`grad_with`](super::grad_with), [`jacfwd_with`](super::jacfwd_with) and similar
+/// functions for holomorphic functions, whose first argument and result are complex
+/// (`holomorphic=True` in JAX).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Holomorphic;
+
 /// The result of a differentiated function: a scalar loss, alone or with auxiliary values,
 /// `(loss, aux)`.
 #[diagnostic::on_unimplemented(

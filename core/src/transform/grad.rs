@@ -2,7 +2,7 @@
 
 use super::differentiable::{Numbers, at_path};
 use super::tangents::filled;
-use super::{ArgTuple, Function, FunctionOnce, HasAux, Objective, Packed};
+use super::{ArgTuple, Function, FunctionOnce, HasAux, Holomorphic, Objective, Packed};
 use crate::base::location::{self, Caller};
 use crate::passes::{backward, jvp_eval, linearize_eval};
 use crate::program::array::type_only;
@@ -338,6 +338,19 @@ type First<F, M> = <<F as Function<M>>::Args as ArgTuple>::First;
 /// assert_eq!(g.to_vec::<f32>(), [2.0, 4.0]);
 /// ```
 ///
+/// For the gradient with respect to other arguments (`argnums` in JAX), pass a closure of these,
+/// as a tuple if there are several:
+///
+/// ```
+/// use ramie_core::{Array, array, grad};
+/// let f = |x: &Array, n: f32, y: &Array| (x * y.square() * n).sum();
+/// let (x, y) = (array(2.0), array(3.0));
+/// let dy = grad(|y: &Array| f(&x, 10.0, y))(&y);
+/// assert_eq!(dy.item::<f32>(), 120.0);
+/// let (dx, dy) = grad(|(x, y): (Array, Array)| f(&x, 10.0, &y))((x, y));
+/// assert_eq!((dx.item::<f32>(), dy.item::<f32>()), (90.0, 120.0));
+/// ```
+///
 /// # Panics
 /// The returned function panics if the first argument contains arrays other than floating-point
 /// or complex ones, or if the result is not a floating-point scalar.
@@ -368,6 +381,49 @@ where
 {
     let caller = Caller::of("value_and_grad");
     F::untupled(move |args| evaluate(&f, args, caller, false))
+}
+
+/// Same as [`grad`], of a holomorphic function (`jax.grad` with `holomorphic=True`).
+///
+/// ```
+/// use ramie_core::options::Holomorphic;
+/// use ramie_core::{Array, DType, grad_with};
+/// let slope = grad_with(|z: Array| &z * &z, Holomorphic)(Array::scalar(3.0, DType::C64));
+/// assert_eq!(slope.real().item::<f32>(), 6.0);
+/// ```
+///
+/// # Panics
+/// Panics in the same cases as [`grad`]. The argument and the result must be complex.
+#[track_caller]
+pub fn grad_with<'f, F, M>(f: F, _: Holomorphic) -> Box<F::Fn<'f, First<F, M>>>
+where
+    F: Function<M> + 'f,
+    F::Output: Objective,
+    First<F, M>: 'f,
+    M: 'f,
+{
+    let caller = Caller::of("grad_with");
+    F::untupled(move |args| evaluate(&f, args, caller, true).1)
+}
+
+/// Same as [`value_and_grad`], of a holomorphic function (`jax.value_and_grad` with
+/// `holomorphic=True`).
+///
+/// # Panics
+/// Panics in the same cases as [`grad_with`].
+#[track_caller]
+pub fn value_and_grad_with<'f, F, M>(
+    f: F,
+    _: Holomorphic,
+) -> Box<F::Fn<'f, (F::Output, First<F, M>)>>
+where
+    F: Function<M> + 'f,
+    F::Output: Objective,
+    (F::Output, First<F, M>): 'f,
+    M: 'f,
+{
+    let caller = Caller::of("value_and_grad_with");
+    F::untupled(move |args| evaluate(&f, args, caller, true))
 }
 
 /// Returns the transpose of a linear function, at the types of `example`

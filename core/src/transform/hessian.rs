@@ -1,14 +1,15 @@
 //! `hessian` and Hessian-vector products.
 
-use super::argnums::{Argnums, Selection, of_selected};
 use super::custom::First;
 use super::grad::evaluate;
-use super::jacobian::{JacobianOf, JacobianOptions, Selected, forward, reverse};
+use super::jacobian::{JacobianOf, JacobianOptions, Plain, forward, reverse};
 use super::{ArgTuple, Codomain, Function, Objective, jvp};
 use crate::Tree;
 use crate::base::location::Caller;
 
 type Rows<F, M> = <<F as Function<M>>::Output as Codomain<First<F, M>>>::Jacobian;
+
+type HessianOf<F, M, O> = <JacobianOf<F, M, O> as Codomain<First<F, M>>>::Jacobian;
 
 /// Returns a function that computes the Hessian with respect to the first argument: the Jacobian
 /// of the Jacobian, by forward mode over reverse mode (`jax.hessian`).
@@ -30,43 +31,39 @@ where
     Rows<F, M>: Codomain<First<F, M>>,
     M: 'f,
 {
-    let caller = Caller::of("hessian");
-    F::untupled(move |args| {
-        let (first, rest) = args.split();
-        let value = |x| (f.call(F::Args::join(x, &rest)), ());
-        let rows = |x| reverse(value, &x, caller, false);
-        forward(rows, &first, caller, false).0
-    })
+    hessian_of::<F, M, Plain>(f, Caller::of("hessian"))
 }
 
 /// Same as [`hessian`], with the options of [`jacfwd_with`](super::jacfwd_with) (`jax.hessian` with
-/// `argnums`, `holomorphic` or `has_aux`).
+/// `holomorphic` or `has_aux`).
 ///
 /// # Panics
 /// Panics in the same cases as [`jacfwd_with`](super::jacfwd_with).
 #[track_caller]
-pub fn hessian_with<'f, F, M, O>(
-    f: F,
-    options: O,
-) -> Box<F::Fn<'f, O::Result<<JacobianOf<F, M, O> as Codomain<Selected<F, M, O>>>::Jacobian>>>
+pub fn hessian_with<'f, F, M, O>(f: F, _: O) -> Box<F::Fn<'f, O::Result<HessianOf<F, M, O>>>>
 where
     F: Function<M> + 'f,
-    O: JacobianOptions<F::Args, F::Output> + 'f,
-    JacobianOf<F, M, O>: Codomain<Selected<F, M, O>>,
+    O: JacobianOptions<F::Output> + 'f,
+    O::Value: Codomain<First<F, M>>,
+    JacobianOf<F, M, O>: Codomain<First<F, M>>,
     M: 'f,
 {
-    let caller = Caller::of("hessian");
-    let _ = options;
+    hessian_of::<F, M, O>(f, Caller::of("hessian"))
+}
+
+fn hessian_of<'f, F, M, O>(f: F, caller: Caller) -> Box<F::Fn<'f, O::Result<HessianOf<F, M, O>>>>
+where
+    F: Function<M> + 'f,
+    O: JacobianOptions<F::Output> + 'f,
+    O::Value: Codomain<First<F, M>>,
+    JacobianOf<F, M, O>: Codomain<First<F, M>>,
+    M: 'f,
+{
     F::untupled(move |args| {
-        let f = of_selected::<F, M, O::Argnums>(&f, &args);
-        let holomorphic = O::Argnums::HOLOMORPHIC;
-        let rows = |x| reverse(|x| O::split(f(x)), &x, caller, holomorphic);
-        O::join(forward(
-            rows,
-            &O::Argnums::select(&args),
-            caller,
-            holomorphic,
-        ))
+        let (first, rest) = args.split();
+        let value = |x| O::split(f.call(F::Args::join(x, &rest)));
+        let rows = |x| reverse(value, &x, caller, O::HOLOMORPHIC);
+        O::join(forward(rows, &first, caller, O::HOLOMORPHIC))
     })
 }
 

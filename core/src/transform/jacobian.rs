@@ -1,10 +1,9 @@
 //! `jacfwd` and `jacrev`: full Jacobians.
 
-use super::argnums::{Argnum, Argnums, HasArgument, Selection, of_selected};
 use super::custom::First;
 use super::differentiable::Numbers;
 use super::grad::{Pullback, inexact, pullback, stopped};
-use super::{ArgTuple, Function, HasAux};
+use super::{ArgTuple, Function, HasAux, Holomorphic};
 use crate::base::location::{Caller, at_location};
 use crate::passes::{batch_eval, linearize_eval};
 use crate::program::trace::trace_to_jaxpr;
@@ -76,18 +75,17 @@ impl<A: Tree, T: Codomain<A>> Codomain<A> for BTreeMap<String, T> {
     }
 }
 
-/// The options of [`jacfwd_with`], [`jacrev_with`] and [`hessian_with`](super::hessian_with): the
-/// arguments with respect to which a function is differentiated ([`Argnums`]), or [`HasAux`].
+/// An option of [`jacfwd_with`], [`jacrev_with`] and [`hessian_with`](super::hessian_with):
+/// [`HasAux`] or [`Holomorphic`].
 #[diagnostic::on_unimplemented(
     message = "a function that returns `{R}` has no Jacobian with these options",
-    note = "with `HasAux` return `(result, aux)`; a result is an array, arrays in a tuple, a Vec or a \
-            map, or a type with `#[derive(Tree)]`"
+    note = "with `HasAux` return `(result, aux)`"
 )]
-pub trait JacobianOptions<A: ArgTuple, R: Tree>: Send + Sync {
-    /// The selected arguments.
-    type Argnums: Argnums<A>;
+pub trait JacobianOptions<R: Tree>: Send + Sync {
+    /// Whether the function is holomorphic.
+    const HOLOMORPHIC: bool;
     /// The differentiated result.
-    type Value: Codomain<<Self::Argnums as Argnums<A>>::Selected>;
+    type Value: Tree;
     /// The result that is not differentiated.
     type Aux: Tree;
     /// The result of the transformed function.
@@ -98,30 +96,29 @@ pub trait JacobianOptions<A: ArgTuple, R: Tree>: Send + Sync {
     fn join<J: Tree>(parts: (J, Self::Aux)) -> Self::Result<J>;
 }
 
-impl<A, R, N> JacobianOptions<A, R> for N
-where
-    A: ArgTuple,
-    R: Codomain<N::Selected>,
-    N: Selection + Argnums<A>,
-{
-    type Argnums = N;
-    type Value = R;
-    type Aux = ();
-    type Result<J: Tree> = J;
-    fn split(result: R) -> (R, ()) {
-        (result, ())
-    }
-    fn join<J: Tree>((jacobian, ()): (J, ())) -> J {
-        jacobian
-    }
-}
+/// The absence of options.
+pub(super) struct Plain;
 
-impl<A, R, X: Tree> JacobianOptions<A, (R, X)> for HasAux
-where
-    A: HasArgument<0>,
-    R: Codomain<A::Argument>,
-{
-    type Argnums = Argnum<0>;
+macro_rules! without_aux {
+    ($($options:ident $holomorphic:literal)*) => { $(
+        impl<R: Tree> JacobianOptions<R> for $options {
+            const HOLOMORPHIC: bool = $holomorphic;
+            type Value = R;
+            type Aux = ();
+            type Result<J: Tree> = J;
+            fn split(result: R) -> (R, ()) {
+                (result, ())
+            }
+            fn join<J: Tree>((jacobian, ()): (J, ())) -> J {
+                jacobian
+            }
+        }
+    )* };
+}
+without_aux! { Plain false Holomorphic true }
+
+impl<R: Tree, X: Tree> JacobianOptions<(R, X)> for HasAux {
+    const HOLOMORPHIC: bool = false;
     type Value = R;
     type Aux = X;
     type Result<J: Tree> = (J, X);
@@ -133,17 +130,40 @@ where
     }
 }
 
-/// The arguments that the options select.
-pub(super) type Selected<F, M, O> = <<O as JacobianOptions<
-    <F as Function<M>>::Args,
-    <F as Function<M>>::Output,
->>::Argnums as Argnums<<F as Function<M>>::Args>>::Selected;
+/// The differentiated result of a function.
+pub(super) type ValueOf<F, M, O> = <O as JacobianOptions<<F as Function<M>>::Output>>::Value;
 
-/// The Jacobian of the differentiated result of a function.
-pub type JacobianOf<F, M, O> = <<O as JacobianOptions<
-    <F as Function<M>>::Args,
-    <F as Function<M>>::Output,
->>::Value as Codomain<Selected<F, M, O>>>::Jacobian;
+/// The Jacobian of the differentiated result with respect to the first argument.
+pub(super) type JacobianOf<F, M, O> = <ValueOf<F, M, O> as Codomain<First<F, M>>>::Jacobian;
+
+/// The order in which the derivatives of the steps are multiplied.
+#[derive(Clone, Copy)]
+enum Mode {
+    Forward,
+    Reverse,
+}
+
+/// Returns the function that computes the Jacobian in a mode, with options of the type `O`.
+fn jacobian<'f, F, M, O>(
+    mode: Mode,
+    f: F,
+    caller: Caller,
+) -> Box<F::Fn<'f, O::Result<JacobianOf<F, M, O>>>>
+where
+    F: Function<M> + 'f,
+    O: JacobianOptions<F::Output> + 'f,
+    O::Value: Codomain<First<F, M>>,
+    M: 'f,
+{
+    F::untupled(move |args| {
+        let (first, rest) = args.split();
+        let value = |x| O::split(f.call(F::Args::join(x, &rest)));
+        O::join(match mode {
+            Mode::Forward => forward(value, &first, caller, O::HOLOMORPHIC),
+            Mode::Reverse => reverse(value, &first, caller, O::HOLOMORPHIC),
+        })
+    })
+}
 
 /// Returns the standard basis of the concatenation of several arrays, whose `total` elements are
 /// also returned: for each array the unit vectors, along a leading axis of size `total`.
@@ -215,17 +235,11 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let caller = Caller::of("jacfwd");
-    F::untupled(move |args| {
-        let (first, rest) = args.split();
-        let value = |x| (f.call(F::Args::join(x, &rest)), ());
-        forward(value, &first, caller, false).0
-    })
+    jacobian::<F, M, Plain>(Mode::Forward, f, Caller::of("jacfwd"))
 }
 
-/// Same as [`jacfwd`], with respect to selected arguments, of a holomorphic function, or of a
-/// function that also returns auxiliary values (`jax.jacfwd` with `argnums`, `holomorphic` or
-/// `has_aux`).
+/// Same as [`jacfwd`], of a holomorphic function, or of a function that also returns auxiliary
+/// values (`jax.jacfwd` with `holomorphic` or `has_aux`).
 ///
 /// ```
 /// use ramie_core::numpy::complex;
@@ -242,24 +256,17 @@ where
 /// ```
 ///
 /// # Panics
-/// Panics in the same cases as [`jacfwd`]. With [`Holomorphic`](super::Holomorphic), the argument and
-/// the result must be complex.
+/// Panics in the same cases as [`jacfwd`]. With [`Holomorphic`], the argument and the result must be
+/// complex.
 #[track_caller]
-pub fn jacfwd_with<'f, F, M, O>(f: F, options: O) -> Box<F::Fn<'f, O::Result<JacobianOf<F, M, O>>>>
+pub fn jacfwd_with<'f, F, M, O>(f: F, _: O) -> Box<F::Fn<'f, O::Result<JacobianOf<F, M, O>>>>
 where
     F: Function<M> + 'f,
-    O: JacobianOptions<F::Args, F::Output> + 'f,
+    O: JacobianOptions<F::Output> + 'f,
+    O::Value: Codomain<First<F, M>>,
     M: 'f,
 {
-    let caller = Caller::of("jacfwd");
-    // Only the type of the options matters.
-    let _ = options;
-    F::untupled(move |args| {
-        let f = of_selected::<F, M, O::Argnums>(&f, &args);
-        let first = O::Argnums::select(&args);
-        let holomorphic = O::Argnums::HOLOMORPHIC;
-        O::join(forward(|x| O::split(f(x)), &first, caller, holomorphic))
-    })
+    jacobian::<F, M, O>(Mode::Forward, f, Caller::of("jacfwd"))
 }
 
 /// Computes the Jacobian by forward mode, of a `holomorphic` function or of one of real numbers, and
@@ -354,35 +361,24 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    let caller = Caller::of("jacrev");
-    F::untupled(move |args| {
-        let (first, rest) = args.split();
-        let value = |x| (f.call(F::Args::join(x, &rest)), ());
-        reverse(value, &first, caller, false).0
-    })
+    jacobian::<F, M, Plain>(Mode::Reverse, f, Caller::of("jacrev"))
 }
 
-/// Same as [`jacrev`], with the options of [`jacfwd_with`] (`jax.jacrev` with `argnums`,
-/// `holomorphic` or `has_aux`).
+/// Same as [`jacrev`], with the options of [`jacfwd_with`] (`jax.jacrev` with `holomorphic`
+/// or `has_aux`).
 ///
 /// # Panics
-/// Panics in the same cases as [`jacrev`]. With [`Holomorphic`](super::Holomorphic), the argument and
-/// the result must be complex.
+/// Panics in the same cases as [`jacrev`]. With [`Holomorphic`], the argument and the result must be
+/// complex.
 #[track_caller]
-pub fn jacrev_with<'f, F, M, O>(f: F, options: O) -> Box<F::Fn<'f, O::Result<JacobianOf<F, M, O>>>>
+pub fn jacrev_with<'f, F, M, O>(f: F, _: O) -> Box<F::Fn<'f, O::Result<JacobianOf<F, M, O>>>>
 where
     F: Function<M> + 'f,
-    O: JacobianOptions<F::Args, F::Output> + 'f,
+    O: JacobianOptions<F::Output> + 'f,
+    O::Value: Codomain<First<F, M>>,
     M: 'f,
 {
-    let caller = Caller::of("jacrev");
-    let _ = options;
-    F::untupled(move |args| {
-        let f = of_selected::<F, M, O::Argnums>(&f, &args);
-        let first = O::Argnums::select(&args);
-        let holomorphic = O::Argnums::HOLOMORPHIC;
-        O::join(reverse(|x| O::split(f(x)), &first, caller, holomorphic))
-    })
+    jacobian::<F, M, O>(Mode::Reverse, f, Caller::of("jacrev"))
 }
 
 /// Computes the Jacobian by reverse mode, of a `holomorphic` function or of one with real

@@ -1,7 +1,6 @@
 //! Transformations of functions, such as `grad` and `vmap`. Most trace a function and apply a pass
 //! to its program. Uses only `prim` and the folders before it.
 
-mod argnums;
 mod arguments;
 pub mod checkify;
 mod checkpoint;
@@ -24,10 +23,6 @@ mod stage;
 mod tangents;
 pub(crate) mod vmap;
 
-pub use argnums::{
-    AllArguments, Argnum, Argnums, HasArgument, Holomorphic, Selection, grad_with,
-    value_and_grad_with,
-};
 pub use arguments::{ByRef, ByValue};
 pub use checkpoint::checkpoint as remat;
 pub use checkpoint::{
@@ -40,12 +35,15 @@ pub use custom::{Dots, FirstOnly, RuleOptions, SymbolicZeros};
 pub use custom_jvp::{custom_jvp, custom_jvp_with};
 pub use custom_vjp::{custom_vjp, custom_vjp_with};
 pub use custom_vmap::{BatchedResults, Mapped, custom_vmap, sequential_vmap};
-pub use function::{ArgTuple, Function, FunctionOnce, HasAux, Objective, Packed, Pure, Stateful};
-pub use grad::{grad, jvp, linear_transpose, linearize, value_and_grad, vjp, vjp_with};
-pub use hessian::{hessian, hessian_with, hvp};
-pub use jacobian::{
-    Codomain, JacobianOf, JacobianOptions, jacfwd, jacfwd_with, jacrev, jacrev_with,
+pub use function::{
+    ArgTuple, Function, FunctionOnce, HasAux, Holomorphic, Objective, Packed, Pure, Stateful,
 };
+pub use grad::{
+    grad, grad_with, jvp, linear_transpose, linearize, value_and_grad, value_and_grad_with, vjp,
+    vjp_with,
+};
+pub use hessian::{hessian, hessian_with, hvp};
+pub use jacobian::{Codomain, JacobianOptions, jacfwd, jacfwd_with, jacrev, jacrev_with};
 pub use map::{MapOptions, map, map_with};
 pub use map_axes::{MapAxes, VmapOptions};
 pub use shard_map::{ShardMapOptions, shard_map, shard_map_with};

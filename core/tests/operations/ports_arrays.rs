@@ -6,7 +6,7 @@ use ramie_core::lax::{
     DotDimensionNumbers, Padding, Precision, conv_general_dilated, optimization_barrier,
 };
 use ramie_core::numpy::{Ellipsis, NewAxis, Order, TakeMode};
-use ramie_core::options::{AllArguments, Contraction, Convolution, Spacing};
+use ramie_core::options::{Contraction, Convolution, Spacing};
 use ramie_core::typing::{Dims, Like};
 use ramie_core::*;
 use ramie_testing::check_calls;
@@ -349,8 +349,8 @@ fn precisions_and_their_defaults_equal_jax() {
         let mut found =
             default_matmul_precision(process, || precisions(&make_jaxpr(f)(a(), a()).to_string()));
         found.extend(default_matmul_precision(process, || {
-            let both = grad_with(move |a: Array, b: Array| f(a, b).sum(), AllArguments);
-            precisions(&make_jaxpr(both)(a(), a()).to_string())
+            let both = grad(move |(a, b): (Array, Array)| f(a, b).sum());
+            precisions(&make_jaxpr(both)((a(), a())).to_string())
         }));
         let texts = row["texts"].as_array().expect("texts").iter();
         let texts: Vec<&str> = texts

@@ -3,9 +3,9 @@
 
 use ramie_core::lax::{custom_root, custom_root_with, fori_loop, while_loop};
 use ramie_core::linalg::{self, Iteration};
-use ramie_core::options::{AllArguments, HasAux};
+use ramie_core::options::HasAux;
 use ramie_core::typing::{LinearFn, RootFn};
-use ramie_core::{Array, DType, array, grad, grad_with, jacrev, jit, jvp, make_jaxpr, vmap};
+use ramie_core::{Array, DType, array, grad, jacrev, jit, jvp, make_jaxpr, vmap};
 use ramie_testing::apply::Operation;
 use ramie_testing::check::{self, Failures};
 use ramie_testing::golden::{Golden, Row};
@@ -146,7 +146,7 @@ fn equal_searches_are_one_program() {
 #[test]
 fn roots_of_trees() {
     // x + y = a and x - y = b, by the inverse of the matrix.
-    let f = |a: Array, b: Array| {
+    let f = |(a, b): (Array, Array)| {
         let residual = |(x, y): (Array, Array)| (&x + &y - &a, x - y - &b);
         let invert = |(p, q): (Array, Array)| ((&p + &q) * 0.5, (p - q) * 0.5);
         let solve = |f: RootFn<'_, (Array, Array)>, (x, y): (Array, Array)| {
@@ -158,7 +158,7 @@ fn roots_of_trees() {
         x * y
     };
     // xy = (a² - b²) / 4
-    let (da, db) = grad_with(f, AllArguments)(array(3.0), array(1.0));
+    let (da, db) = grad(f)((array(3.0), array(1.0)));
     assert_eq!((da.item::<f32>(), db.item::<f32>()), (1.5, -0.5));
 }
 
@@ -199,14 +199,9 @@ fn minimal_residuals_of_any_matrix() {
             &solve(a.clone(), b.clone()),
             1e-9,
         );
-        let got = grad_with(move |a: Array, b: Array| loss(iterate(a, b)), AllArguments)(
-            a.clone(),
-            b.clone(),
-        );
-        let want = grad_with(move |a: Array, b: Array| loss(solve(a, b)), AllArguments)(
-            a.clone(),
-            b.clone(),
-        );
+        let at = (a.clone(), b.clone());
+        let got = grad(move |(a, b): (Array, Array)| loss(iterate(a, b)))(at.clone());
+        let want = grad(move |(a, b): (Array, Array)| loss(solve(a, b)))(at);
         near(&got.0, &want.0, 1e-8);
         near(&got.1, &want.1, 1e-8);
     }

@@ -393,17 +393,17 @@ fn products_of_residuals_are_not_stored() {
     let c = random::normal(&random::key(0), &[3], DType::F64);
     let xs = random::normal(&random::key(1), &[4, 3], DType::F64);
     let gate = |c: Array, x: &Array| &c * (&c + x).sigmoid() + x.tanh();
-    let looped = move |c: Array, xs: Array| {
+    let looped = move |(c, xs): (Array, Array)| {
         scan(move |c: Array, x: Array| (gate(c, &x), ()), c, xs)
             .0
             .sum()
     };
-    let unrolled = move |c: Array, xs: Array| {
+    let unrolled = move |(c, xs): (Array, Array)| {
         let steps = (0..4).map(|i| xs.index_in_dim(i, 0, false));
         steps.fold(c, |c, x| gate(c, &x)).sum()
     };
-    let got = grad_with(looped, argnums![0, 1])(c.clone(), xs.clone());
-    let want = grad_with(unrolled, argnums![0, 1])(c, xs);
+    let got = grad(looped)((c.clone(), xs.clone()));
+    let want = grad(unrolled)((c, xs));
     for (got, want) in [(got.0, want.0), (got.1, want.1)] {
         assert!((got - want).abs().max().item::<f64>() < 1e-14);
     }

@@ -2,7 +2,7 @@
 
 use ramie_core::extend::bind1;
 use ramie_core::lax::{conv_general_dilated, fori_loop};
-use ramie_core::options::{AllArguments, Convolution};
+use ramie_core::options::Convolution;
 use ramie_core::prim::elementwise::Clamp;
 use ramie_core::prim::index::{Gather, GatherDimensionNumbers};
 use ramie_core::*;
@@ -46,9 +46,9 @@ fn the_order_of_polygamma_has_no_derivative() {
 
 #[test]
 fn a_lower_bound_above_the_upper_one_has_no_derivative() {
-    let clamp = |lo: Array, x: Array, hi: Array| bind1(Clamp, &[&lo, &x, &hi]);
+    let clamp = |(lo, x, hi): (Array, Array, Array)| bind1(Clamp, &[&lo, &x, &hi]);
     let slopes = |lo, x, hi| {
-        let (a, b, c) = grad_with(clamp, AllArguments)(number(lo), number(x), number(hi));
+        let (a, b, c) = grad(clamp)((number(lo), number(x), number(hi)));
         [a, b, c].map(|slope| slope.item::<f32>())
     };
     assert_eq!(slopes(1.0, 0.5, 0.0), [0.0, 0.0, 1.0]);

@@ -2,11 +2,11 @@
 //! functions, and by rules.
 
 use ramie_core::extend::bind1;
-use ramie_core::options::{AllArguments, CheckpointOptions};
+use ramie_core::options::CheckpointOptions;
 use ramie_core::prim::elementwise::{IgammaGradA, Rem};
 use ramie_core::{
     Array, CheckpointPolicy, checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, grad,
-    grad_with, hessian, hvp, jacfwd, jacrev, vmap_with, where_,
+    hessian, hvp, jacfwd, jacrev, vmap_with, where_,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::check::{self, Failures};
@@ -172,24 +172,21 @@ fn rule(row: &Row) -> Option<Box<Operation>> {
     match row.op.as_str() {
         "custom_jvp_grad" | "custom_vjp_grad" => {
             let f = by_rule(&row.op);
-            let both = grad_with(move |x: Array, y: Array| f(x, y).sum(), AllArguments);
-            Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
+            let both = grad(move |(x, y): (Array, Array)| f(x, y).sum());
+            Some(Box::new(move |x| list(both((x[0].clone(), x[1].clone())))))
         }
         "custom_jvp_vmap" | "custom_vjp_vmap" => {
             let f = by_rule(&row.op);
             let batched = vmap_with(move |x: Array, y: Array| f(x, y), shared);
-            let both = grad_with(
-                move |x: Array, y: Array| batched(x, y).square().sum(),
-                AllArguments,
-            );
-            Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
+            let both = grad(move |(x, y): (Array, Array)| batched(x, y).square().sum());
+            Some(Box::new(move |x| list(both((x[0].clone(), x[1].clone())))))
         }
         "custom_jvp_nested" | "custom_vjp_nested" => {
             let f = by_rule(&row.op);
             let batched = vmap_with(move |x: Array, y: Array| f(x, y), shared);
             let batched = vmap_with(move |x: Array, y: Array| batched(x, y), shared);
-            let both = grad_with(move |x: Array, y: Array| batched(x, y).sum(), AllArguments);
-            Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
+            let both = grad(move |(x, y): (Array, Array)| batched(x, y).sum());
+            Some(Box::new(move |x| list(both((x[0].clone(), x[1].clone())))))
         }
         "checkpoint" => {
             let policy = match row.params["policy"].as_str()? {
@@ -208,8 +205,8 @@ fn rule(row: &Row) -> Option<Box<Operation>> {
                 ..Default::default()
             };
             let f = checkpoint_with(layers, options);
-            let both = grad_with(move |w: Array, x: Array| f(w, x), AllArguments);
-            Some(Box::new(move |x| list(both(x[0].clone(), x[1].clone()))))
+            let both = grad(move |(w, x): (Array, Array)| f(w, x));
+            Some(Box::new(move |x| list(both((x[0].clone(), x[1].clone())))))
         }
         _ => None,
     }

@@ -2,9 +2,8 @@
 
 use ramie_core::lax::custom_linear_solve;
 use ramie_core::linalg::{self, Iteration};
-use ramie_core::options::AllArguments;
 use ramie_core::typing::{LinearFn, TransposeSolve};
-use ramie_core::{Array, DType, grad, grad_with, jit, jvp, vmap_with};
+use ramie_core::{Array, DType, grad, jit, jvp, vmap_with};
 use ramie_testing::panic_message;
 
 fn near(got: &Array, want: &Array, tolerance: f64) {
@@ -41,12 +40,9 @@ fn values_and_derivatives_are_those_of_the_solution() {
         &reference(a.clone(), b.clone()),
         1e-12,
     );
-    let got = jit(grad_with(
-        |a: Array, b: Array| loss(solved(a, b)),
-        AllArguments,
-    ))(a.clone(), b.clone());
-    let want =
-        grad_with(|a: Array, b: Array| loss(reference(a, b)), AllArguments)(a.clone(), b.clone());
+    let at = (a.clone(), b.clone());
+    let got = jit(grad(|(a, b): (Array, Array)| loss(solved(a, b))))(at.clone());
+    let want = grad(|(a, b): (Array, Array)| loss(reference(a, b)))(at);
     near(&got.0, &want.0, 1e-10);
     near(&got.1, &want.1, 1e-10);
     let tangents = (a.sin(), b.cos());
@@ -158,12 +154,9 @@ fn stabilized_biconjugate_gradients_of_any_matrix() {
         &reference(a.clone(), b.clone()),
         1e-9,
     );
-    let got = grad_with(move |a: Array, b: Array| loss(iterate(a, b)), AllArguments)(
-        a.clone(),
-        b.clone(),
-    );
-    let want =
-        grad_with(|a: Array, b: Array| loss(reference(a, b)), AllArguments)(a.clone(), b.clone());
+    let at = (a.clone(), b.clone());
+    let got = grad(move |(a, b): (Array, Array)| loss(iterate(a, b)))(at.clone());
+    let want = grad(|(a, b): (Array, Array)| loss(reference(a, b)))(at);
     near(&got.0, &want.0, 1e-8);
     near(&got.1, &want.1, 1e-8);
     let exact = linalg::bicgstab(|x: Array| x, b.clone());
