@@ -123,6 +123,10 @@ fn what_pages_include_is_there() {
     let mut included = BTreeSet::new();
     for page in pages() {
         for (file, anchor) in includes(&text(&page)) {
+            if file.starts_with("../target/") {
+                // A test writes it before the book is built.
+                continue;
+            }
             let source = fs::read_to_string(docs().join(file));
             let source = source.unwrap_or_else(|e| panic!("docs/{page}: {file}: {e}"));
             let lines = anchored(&source, anchor).unwrap_or_default();

@@ -1,14 +1,15 @@
-//! Error messages: runs every entry of `docs/errors.md`.
+//! Error messages: runs programs with a mistake and compares their messages with the recorded ones.
 //!
-//! The document is generated from these tests. A case has a title and a closure
-//! that makes a mistake; the document shows the source of the closure and the
-//! message. If one of them changes, the test fails, and
+//! A case has a title and a closure that makes a mistake. `errors/messages.txt` records the title and the
+//! message. If a message changes, the test fails, and
 //!
 //! ```text
 //! RAMIE_BLESS=1 cargo test --test errors
 //! ```
 //!
-//! regenerates the document. Review the diff: messages are part of the interface.
+//! records the new one. Review the diff: messages are part of the interface.
+//!
+//! The test also writes the entries of the book's page, each with its program, to `target/tmp/errors.md`.
 
 #[path = "errors/algebra.rs"]
 mod algebra;
@@ -69,25 +70,27 @@ fn all() -> Vec<Section> {
 }
 
 #[test]
-fn messages_match_the_document() {
+fn messages_match_the_record() {
     // The cases with meshes need 8 virtual CPU devices.
     ramie_testing::cpu_devices(8);
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/errors.md");
-    let (text, problems) = document::render(&all());
+    let (record, page, problems) = document::render(&all());
+    let entries = concat!(env!("CARGO_TARGET_TMPDIR"), "/errors.md");
+    std::fs::write(entries, page).expect("the entries can be written");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/errors/messages.txt");
     if std::env::var_os("RAMIE_BLESS").is_some_and(|v| v == "1") {
-        std::fs::write(path, &text).expect("the document can be written");
+        std::fs::write(path, &record).expect("the record can be written");
     }
     assert!(problems.is_empty(), "{}", problems.join("\n\n"));
-    let shown = std::fs::read_to_string(path).expect("the document can be read");
-    for (i, (now, then)) in text.lines().zip(shown.lines()).enumerate() {
+    let recorded = std::fs::read_to_string(path).expect("the record can be read");
+    for (i, (now, then)) in record.lines().zip(recorded.lines()).enumerate() {
         assert!(
             now == then,
-            "docs/errors.md, line {}, differs:\n  expected {then}\n  got {now}\n  help: to accept \
+            "tests/errors/messages.txt, line {}, differs:\n  expected {then}\n  got {now}\n  help: to accept \
              the new messages, run RAMIE_BLESS=1 cargo test --test errors",
             i + 1
         );
     }
-    assert_eq!(text.lines().count(), shown.lines().count());
+    assert_eq!(record.lines().count(), recorded.lines().count());
 }
 
 /// `unwrap`, and a `main` that returns an error, print its `Debug` form.

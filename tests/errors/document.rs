@@ -1,4 +1,4 @@
-//! Runs the cases and generates the document from their messages.
+//! Runs the cases and writes down their messages.
 
 use ramie_testing::caught;
 use std::cell::RefCell;
@@ -50,57 +50,37 @@ macro_rules! sections {
 }
 pub(crate) use sections;
 
-const INTRODUCTION: &str = "\
-# Error messages
-
-Each entry is a program with a mistake and the exact message that it produces. To find a message, search this page for
-its first line. `tests/errors.rs` runs all programs.
-
-A mistake in a call panics, and the panic reports the line of the call. The message names the operation, its operands
-and what it expected, and ends with `help:` and a remedy. Failures of the environment, such as a missing file, are
-returned as errors; their messages start with `Error:` here.
-
-Every program is the content of `src/main.rs` after `use ramie::*;` and imports from its modules, such as
-`use ramie::{lax::*, options::*};`. Line numbers count from its first line.
-`f32(&[2, 3])` is an array of that shape and dtype.
-
-- Optimizers: the programs also `use ramie::optim::*;`. `params()` is a state with a `kernel` `[2, 3]` and a `bias`
-  `[3]`.
-- Checkpoints: the programs also `use ramie::checkpoint::{commit::*, items::*, manager::{*, policies::*}};`. `run()` is
-  an empty directory.
-- Data loading: the programs also `use ramie::data::*;`.
-- Transformations: `grad(f)`, `jit(f)` and others return closures. A panic in such a closure reports a line of the
-  crate; its message names the line of the program that called the transformation.
-";
-
-/// Returns the document, and the problems of its messages.
-pub fn render(sections: &[Section]) -> (String, Vec<String>) {
-    let mut text = INTRODUCTION.to_owned();
+/// Returns the messages by title, the page with the programs too, and the problems of the messages.
+pub fn render(sections: &[Section]) -> (String, String, Vec<String>) {
+    let (mut record, mut page) = (String::new(), String::new());
     let mut problems = Vec::new();
     let mut titles = HashSet::new();
     for section in sections {
-        let _ = write!(text, "\n## {}\n", section.title);
+        let _ = write!(record, "## {}\n\n", section.title);
+        let _ = write!(page, "## {}\n\n", section.title);
         for case in &section.cases {
-            assert!(titles.insert(case.title), "two cases: {}", case.title);
-            let source = Source::find(section, case.title);
+            let title = case.title;
+            assert!(titles.insert(title), "two cases: {title}");
+            let source = Source::find(section, title);
             let message = match message(case) {
                 Some(message) => source.relocate(&message),
                 None => {
-                    problems.push(format!("{}: the program succeeded", case.title));
+                    problems.push(format!("{title}: the program succeeded"));
                     continue;
                 }
             };
             if let Some(problem) = judge(&message) {
-                problems.push(format!("{}: {problem}:\n{message}", case.title));
+                problems.push(format!("{title}: {problem}:\n{message}"));
             }
+            let _ = write!(record, "### {title}\n{message}\n\n");
+            let code = source.code;
             let _ = write!(
-                text,
-                "\n### {}\n\n```rust\n{}\n```\n```text\n{message}\n```\n",
-                case.title, source.code
+                page,
+                "### {title}\n\n```rust\n{code}\n```\n```text\n{message}\n```\n\n"
             );
         }
     }
-    (text, problems)
+    (record, page, problems)
 }
 
 /// Returns the rule that a message violates.
