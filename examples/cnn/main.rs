@@ -14,12 +14,13 @@ use clap::Parser;
 use common::{Result, Run, RunOptions, score};
 use images::{Batch, Images};
 use model::{Cnn, classify, loss, optimizer};
+use ndarray::{Array1, Array2, Axis};
 use ramie::data::{Augment, DataLoader, Placement, Resumable};
 use ramie::nn::nnx::{self, TabulateOptions};
 use ramie::nn::{Module, Rngs};
 use ramie::train::{Trainer, Training};
 use ramie::{Array, DType, jit};
-use ramie_plot::Colormap;
+use ramie_plot::{Colormap, HeatMap};
 use std::process::ExitCode;
 
 /// Train a convolutional network on images of digits.
@@ -100,6 +101,9 @@ fn run(options: &Options) -> Result {
     run.draw("predictions.png", |path| {
         grid(&test_images, &predicted).save(path)
     })?;
+    run.draw("confusion.png", |path| {
+        confusion(&test_images.labels, &predicted).save(path)
+    })?;
     println!("Test accuracy: {}", score(correct, predicted.len()));
     Ok(())
 }
@@ -117,6 +121,7 @@ fn predictions(model: &mut Cnn, loader: &DataLoader<Batch>) -> Result<Vec<i32>> 
     Ok(predicted)
 }
 
+// ANCHOR: grid
 /// Draws a hundred images with their predicted digits, misclassified ones first.
 fn grid(images: &Images, predicted: &[i32]) -> ramie_plot::Images {
     let right = |i: &usize| predicted[*i] == images.labels[*i];
@@ -124,9 +129,23 @@ fn grid(images: &Images, predicted: &[i32]) -> ramie_plot::Images {
     // The sort is stable.
     order.sort_by_key(right);
     order.truncate(100);
-    let pixels = images.pixels.select(ndarray::Axis(0), &order);
+    let pixels = images.pixels.select(Axis(0), &order);
     ramie_plot::Images::new(pixels)
         .colormap(Colormap::Greys)
         .captions(order.iter().map(|i| predicted[*i]))
         .correct(order.iter().map(right))
+}
+// ANCHOR_END: grid
+
+/// Counts the predictions of each digit.
+fn confusion(labels: &Array1<i32>, predicted: &[i32]) -> HeatMap {
+    let mut counts = Array2::<i32>::zeros((10, 10));
+    for (label, predicted) in labels.iter().zip(predicted) {
+        counts[[*label as usize, *predicted as usize]] += 1;
+    }
+    HeatMap::new(&counts)
+        .x_label("predicted")
+        .y_label("label")
+        .colormap(Colormap::Blues)
+        .values()
 }

@@ -6,20 +6,20 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn digits_says_what_is_wrong_with_its_arguments() {
-    let digits = example("digits");
+fn xor_says_what_is_wrong_with_its_arguments() {
+    let xor = example("xor");
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     std::fs::write(&file, "in the way").expect("write");
     let output = run(
-        &digits,
-        &["--steps", "1", "--out", file.to_str().expect("text")],
+        &xor,
+        &["--epochs", "1", "--out", file.to_str().expect("text")],
         folder.path(),
     );
     assert!(!output.status.success());
     let text = said(&output.stderr);
     assert!(text.contains("file"), "{text}");
-    let output = Command::new(&digits)
+    let output = Command::new(&xor)
         .current_dir(folder.path())
         .arg("--no-plots")
         .env("RAMIE_PJRT_PLUGIN", folder.path().join("nothing.so"))
@@ -31,7 +31,7 @@ fn digits_says_what_is_wrong_with_its_arguments() {
         text.starts_with("error: ") && text.contains("nothing.so"),
         "{text}"
     );
-    let output = run(&digits, &["--platform", "abacus"], folder.path());
+    let output = run(&xor, &["--platform", "abacus"], folder.path());
     assert!(!output.status.success());
     let text = said(&output.stderr);
     assert!(text.contains("abacus") && text.contains("cpu"), "{text}");

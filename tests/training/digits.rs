@@ -1,7 +1,6 @@
 //! The digits classifier follows JAX's training run from the same initial
 //! parameters; `tests/golden/digits.py` recorded it.
 
-#[path = "../../examples/digits/model.rs"]
 mod model;
 use crate::run;
 

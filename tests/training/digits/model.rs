@@ -23,7 +23,6 @@ impl Classifier {
         }
     }
 
-    // ANCHOR: forward
     /// Maps images `[n, 8, 8]` to logits `[n, 10]`.
     pub fn forward(&self, x: &Array) -> Array {
         let x = x.reshape(&[x.shape()[0], self.n_features]);
@@ -31,16 +30,13 @@ impl Classifier {
         let x = self.linear2.forward(&x).selu();
         self.linear3.forward(&x)
     }
-    // ANCHOR_END: forward
 }
 
-// ANCHOR: loss
 /// Returns the mean loss on images `[n, 8, 8]` and labels `[n]`.
 pub fn loss(model: &mut Classifier, images: Array, labels: Array) -> Array {
     let logits = model.forward(&images);
     softmax_cross_entropy_with_integer_labels(&logits, &labels).mean()
 }
-// ANCHOR_END: loss
 
 /// Returns the loss on images `[n, 8, 8]` and the predicted digits.
 pub fn evaluate(model: &Classifier, images: &Array, labels: &Array) -> (Array, Array) {

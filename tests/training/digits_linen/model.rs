@@ -21,7 +21,6 @@ impl Default for Classifier {
     }
 }
 
-// ANCHOR: model
 impl Module for Classifier {
     /// Maps pixels `[n, 64]` to logits `[n, 10]`.
     fn call(&self, scope: &mut Scope, x: Array) -> Array {
@@ -30,7 +29,6 @@ impl Module for Classifier {
         scope.named("linear3", &Dense::new(self.classes), x)
     }
 }
-// ANCHOR_END: model
 
 /// Creates the state of a step, with plain gradient descent.
 pub fn train_state(params: State, learning_rate: f64) -> TrainState {
