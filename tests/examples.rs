@@ -343,7 +343,7 @@ fn examples_end_quietly_when_the_reader_has_gone() {
         }
         if let Ok(text) = std::fs::read_to_string(&main) {
             assert!(
-                text.contains("    common::main(run)\n"),
+                text.contains("    ramie_examples::main(run)\n"),
                 "{}",
                 main.display()
             );

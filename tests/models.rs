@@ -3,19 +3,13 @@
 //! Tests that download a model run if `RAMIE_TEST_MODELS` is set: with the value `small`, those of at
 //! most 20 MB.
 
-#[path = "../examples/finetune/files.rs"]
-mod files;
 #[path = "models/onnx.rs"]
 mod onnx;
 #[path = "models/speaker.rs"]
 mod speaker;
-#[path = "../examples/chat/template.rs"]
-mod template;
 #[cfg(feature = "onnx")]
 #[path = "models/vit.rs"]
 mod vit;
-#[path = "../examples/chat/weights.rs"]
-mod weights;
 #[path = "models/whisper.rs"]
 mod whisper;
 
@@ -29,6 +23,8 @@ use ramie::models::{
 };
 use ramie::plugins::{PinnedFile, Wheel};
 use ramie::{Array, DType, jit, random, s, stack};
+use ramie_examples::files::{MESSAGES, MINILM, SMOLLM2};
+use ramie_examples::template::{Message, Template};
 use ramie_testing::examples::{example, example_with};
 use ramie_testing::models::{are_wanted, fetched};
 use serde::Deserialize;
@@ -36,7 +32,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
-use template::{Message, Template};
 
 fn golden(name: &str) -> PathBuf {
     ramie_testing::golden::path("gguf").join(name)
@@ -282,7 +277,7 @@ fn mnist_is_whole() {
 
 #[test]
 fn minilm_is_that_of_the_reference() {
-    let Some([path]) = fetched([&files::MINILM]) else {
+    let Some([path]) = fetched([&MINILM]) else {
         return;
     };
     let folder = path.parent().expect("a folder");
@@ -483,7 +478,7 @@ struct Tokens {
 
 #[test]
 fn smollm2_is_that_of_the_reference() {
-    let Some([path]) = fetched([&weights::SMOLLM2]) else {
+    let Some([path]) = fetched([&SMOLLM2]) else {
         return;
     };
     let tokenizer = ByteLevelBpe::load(&path).expect("a tokenizer");
@@ -533,7 +528,7 @@ fn smollm2_is_that_of_the_reference() {
 
 #[test]
 fn chat_knows_the_capital_of_france() {
-    if fetched([&weights::SMOLLM2]).is_none() {
+    if fetched([&SMOLLM2]).is_none() {
         return;
     }
     let (out, _) = chat(&["--prompt", "What is the capital of France?"], "");
@@ -560,7 +555,7 @@ fn run(program: &Path, arguments: &[&str]) -> (TempDir, String) {
 
 #[test]
 fn finetuning_finds_spam() {
-    if fetched([&files::MINILM, &files::MESSAGES]).is_none() {
+    if fetched([&MINILM, &MESSAGES]).is_none() {
         return;
     }
     let (folder, text) = run(&example_with("finetune", "tokenizers"), &["--no-plots"]);
@@ -575,7 +570,7 @@ fn finetuning_finds_spam() {
 
 #[test]
 fn finetuning_a_language_model_lowers_the_held_out_loss() {
-    if fetched([&weights::SMOLLM2]).is_none() {
+    if fetched([&SMOLLM2]).is_none() {
         return;
     }
     let arguments = ["--no-plots", "--steps", "6", "--length", "64"];

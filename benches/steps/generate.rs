@@ -3,14 +3,12 @@
 //!
 //! Writes the model as a checkpoint for `benches/compare/generate.py` to `out/smollm2`.
 
-#[path = "../../examples/chat/weights.rs"]
-mod weights;
-
 use crate::measure::Plan;
 use crate::report::{Line, Times};
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::models::{Generator, Llama, LlamaConfig, Pretrained, Sampling};
 use ramie::{Array, random};
+use ramie_examples::files::SMOLLM2;
 use std::error::Error;
 use std::path::Path;
 
@@ -48,7 +46,7 @@ pub fn measure(plan: &Plan) {
 }
 
 fn load() -> Result<Llama, Box<dyn Error>> {
-    let file = GgufFile::open(weights::SMOLLM2.fetch()?)?;
+    let file = GgufFile::open(SMOLLM2.fetch()?)?;
     let model = Llama::from_gguf(&file)?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("out/smollm2");
     if !folder.join("config.json").exists() {

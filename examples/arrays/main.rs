@@ -5,12 +5,9 @@
 //! Read it from top to bottom, next to its output.
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use clap::Parser;
-use common::Result;
 use ramie::{Array, DType, Platform, array, grad, jit, make_jaxpr, random};
+use ramie_examples::Result;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -30,11 +27,11 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
-    common::start(options.platform)?;
+    ramie_examples::start(options.platform)?;
     making_arrays();
     computing();
     random_numbers(options.seed);

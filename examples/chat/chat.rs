@@ -1,12 +1,12 @@
 //! A chat: messages, and answers that are printed while they are generated.
 
 use crate::Options;
-use crate::common::Result;
-use crate::template::{Message, Template};
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::data::readers::bpe::ByteLevelBpe;
 use ramie::models::{Decoding, Llama, Sampling};
 use ramie::random::{self, Key};
+use ramie_examples::Result;
+use ramie_examples::template::{Message, Template};
 use std::fmt;
 use std::io::Write;
 use std::ops::AddAssign;

@@ -5,17 +5,13 @@
 #![forbid(unsafe_code)]
 
 mod chat;
-#[path = "../common/mod.rs"]
-mod common;
-mod template;
-mod weights;
 
 use chat::{Answer, Chat};
 use clap::Parser;
-use common::Result;
 use ramie::Platform;
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::models::Sampling;
+use ramie_examples::{Result, files::SMOLLM2};
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -78,15 +74,15 @@ impl Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
     let path = match &options.file {
         Some(path) => path.clone(),
-        None => weights::SMOLLM2.fetch()?,
+        None => SMOLLM2.fetch()?,
     };
-    common::start(options.platform)?;
+    ramie_examples::start(options.platform)?;
     let start = Instant::now();
     let sampling = options.sampling()?;
     let file = GgufFile::open(&path)?;

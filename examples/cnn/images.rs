@@ -1,9 +1,9 @@
 //! The images: built-in digits, MNIST, or IDX files.
 
-use crate::common::Result;
 use ndarray::{Array1, Array3, Array4, Axis};
 use ramie::data::readers::idx::Mnist;
 use ramie::data::{Augment, DataLoader, IntoSource, SourceExt, digits, mnist};
+use ramie_examples::Result;
 
 /// Images with their labels.
 pub struct Images {

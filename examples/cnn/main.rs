@@ -5,13 +5,10 @@
 //! `cargo run --release --example cnn -- --data mnist`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod images;
 mod model;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions, score};
 use images::{Batch, Images};
 use model::{Cnn, classify, loss, optimizer};
 use ndarray::{Array1, Array2, Axis};
@@ -20,6 +17,7 @@ use ramie::nn::nnx::{self, TabulateOptions};
 use ramie::nn::{Module, Rngs};
 use ramie::train::{Trainer, Training};
 use ramie::{Array, DType, jit};
+use ramie_examples::{Result, Run, RunOptions, score};
 use ramie_plot::{Colormap, HeatMap};
 use std::process::ExitCode;
 
@@ -59,7 +57,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {

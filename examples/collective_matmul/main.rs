@@ -4,8 +4,6 @@
 //! `cargo run --release --example collective_matmul -- --width 2048`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod matmul;
 
 use clap::Parser;
@@ -45,7 +43,7 @@ type Args<'a> = (&'a Array, &'a Array, &'a Array);
 type Product = Box<dyn Fn(Array, Array, Array) -> Array + Send + Sync>;
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 /// Returns a function of one device's shards, mapped over the mesh.
@@ -85,7 +83,9 @@ fn compare(
                 ..JitOptions::default()
             },
         );
-        if common::compiled_ahead(name, || program.lower((a.clone(), b.clone(), c.clone())))? {
+        if ramie_examples::compiled_ahead(name, || {
+            program.lower((a.clone(), b.clone(), c.clone()))
+        })? {
             continue;
         }
         let mut best = f64::INFINITY;
@@ -124,7 +124,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         cpu_devices: Some(8),
         ..Default::default()
     })?;
-    common::profiled(options.profile.as_deref(), || products(options))
+    ramie_examples::profiled(options.profile.as_deref(), || products(options))
 }
 
 fn products(options: &Options) -> Result<(), Box<dyn Error>> {

@@ -4,14 +4,12 @@
 //! `cargo run --release --example custom_primitive`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod log_cosh;
 
 use clap::Parser;
-use common::Result;
 use log_cosh::log_cosh;
 use ramie::{Array, DType, array, grad, jit, make_jaxpr, random, value_and_grad, vmap, where_};
+use ramie_examples::Result;
 use ramie_plot::Plot;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -37,13 +35,13 @@ struct Options {
 const SLOPE: f64 = 2.0;
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
-    common::start(None)?;
+    ramie_examples::start(None)?;
     if !options.no_plots {
-        common::create_folder(&options.out)?;
+        ramie_examples::create_folder(&options.out)?;
     }
     as_any_other()?;
     let (x, y) = points(options.points);
@@ -120,7 +118,7 @@ fn fit(
     });
     let mut line = array([0.0, 0.0]);
     for _ in 0..steps {
-        common::ahead(|| step.lower_with(&line, (x.clone(), y.clone())))?;
+        ramie_examples::ahead(|| step.lower_with(&line, (x.clone(), y.clone())))?;
         step(&mut line, x.clone(), y.clone());
     }
     let line = line.to_vec::<f32>();

@@ -7,16 +7,13 @@
 //! `jax.export.deserialize(bytearray(open(path, "rb").read())).call(pixels)`.
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use clap::Parser;
-use common::{Result, score};
 use ramie::data::digits::{self, Digits};
 use ramie::export::{Exported, export};
 use ramie::nn::{Linear, Module, Optimizer, Rngs, value_and_grad};
 use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels};
 use ramie::{Array, Platform, jit, tree};
+use ramie_examples::{Result, score};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -39,15 +36,15 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
     let folder = options.file.parent().filter(|_| !options.run);
     if let Some(folder) = folder.filter(|folder| !folder.as_os_str().is_empty()) {
-        common::create_folder(folder)?;
+        ramie_examples::create_folder(folder)?;
     }
-    common::start(options.platform)?;
+    ramie_examples::start(options.platform)?;
     let digits = digits::load()?;
     if options.run {
         return run_file(&options.file, &digits);
@@ -107,7 +104,7 @@ fn train_and_export(options: &Options, digits: &Digits) -> Result<Vec<i32>> {
     );
     let (pixels, labels) = (digits.train.pixel_array(), digits.train.label_array());
     for _ in 0..options.steps {
-        common::ahead(|| step.lower_with(&state, (pixels.clone(), labels.clone())))?;
+        ramie_examples::ahead(|| step.lower_with(&state, (pixels.clone(), labels.clone())))?;
         step(&mut state, pixels.clone(), labels.clone());
     }
 

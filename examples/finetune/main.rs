@@ -5,13 +5,9 @@
 //! `cargo run --release --features tokenizers --example finetune`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod data;
-mod files;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions, print_trained, score};
 use ramie::checkpoint::safetensors::{load_into, save};
 use ramie::data::DataLoader;
 use ramie::data::readers::tokenizers::Tokenizer;
@@ -23,6 +19,8 @@ use ramie::nn::{
 use ramie::optim::{adamw, softmax_cross_entropy_with_integer_labels};
 use ramie::train::{Trainer, Training};
 use ramie::{Array, Module, jit};
+use ramie_examples::files::{MESSAGES, MINILM};
+use ramie_examples::{Result, Run, RunOptions, print_trained, score};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -86,14 +84,14 @@ fn step(state: &mut Training<Classifier>, tokens: Array, labels: Array) -> (Arra
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
     if options.rank == 0 {
         return Err("--rank must be at least 1".into());
     }
-    let (model, messages) = (files::MINILM.fetch()?, files::MESSAGES.fetch()?);
+    let (model, messages) = (MINILM.fetch()?, MESSAGES.fetch()?);
     let base = model.parent().ok_or("the model has no folder")?;
     let run = Run::new("finetune", &options.run, options.steps)?;
     let tokenizer = Tokenizer::load(base.join("tokenizer.json"))?;

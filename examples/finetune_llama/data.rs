@@ -1,11 +1,11 @@
 //! Packed rows of paragraphs.
 
 use crate::Options;
-use crate::common::Result;
 use ndarray::Array2;
 use ramie::data::readers::bpe::ByteLevelBpe;
 use ramie::data::readers::tokens::pack;
 use ramie::data::{DataLoader, IntoSource, Source, SourceExt};
+use ramie_examples::Result;
 
 /// Rows that are not trained on.
 const HELD_OUT: usize = 32;

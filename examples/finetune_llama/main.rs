@@ -5,14 +5,9 @@
 //! `cargo run --release --example finetune_llama`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod data;
-#[path = "../chat/weights.rs"]
-mod weights;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions, print_trained, project_text};
 use ramie::checkpoint::gguf::GgufFile;
 use ramie::data::readers::{bpe::ByteLevelBpe, text};
 use ramie::data::{DataLoader, Placement, Resumable};
@@ -24,6 +19,8 @@ use ramie::nn::{
 use ramie::optim::{adamw, softmax_cross_entropy_with_integer_labels};
 use ramie::train::{Trainer, Training};
 use ramie::{Array, jit, random};
+use ramie_examples::files::SMOLLM2;
+use ramie_examples::{Result, Run, RunOptions, print_trained, project_text};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -82,7 +79,7 @@ fn loss(model: &mut Llama, (tokens, segments, positions): &Batch) -> Array {
 // ANCHOR_END: loss
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
@@ -96,7 +93,7 @@ fn run(options: &Options) -> Result {
         Some(file) => text::load(file)?,
         None => project_text(&["docs"], "md")?,
     };
-    let path = weights::SMOLLM2.fetch()?;
+    let path = SMOLLM2.fetch()?;
     // A checkpoint contains all weights, half a gigabyte: only the last step writes one.
     let run_options = RunOptions {
         checkpoint_every: options.run.checkpoint_every.or(Some(options.steps)),

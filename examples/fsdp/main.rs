@@ -5,18 +5,16 @@
 //! `cargo run --release --example fsdp -- --steps 20`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod model;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions};
 use model::{Sizes, sequence, sequences, shardings, train_step};
 use ramie::data::{DataLoader, IntoSource, SourceExt};
 use ramie::options::{JitOptions, RuntimeOptions};
 use ramie::sharding::{LogicalAxisRules, set_logical_axis_rules};
 use ramie::train::{Context, Error, Trainer};
 use ramie::{NamedSharding, P, Tree, jit, jit_with, make_mesh, random, set_mesh, tree};
+use ramie_examples::{Result, Run, RunOptions};
 use std::process::ExitCode;
 
 /// Train a decoder sharded over 8 devices.
@@ -36,7 +34,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {

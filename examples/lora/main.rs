@@ -4,12 +4,9 @@
 //! `cargo run --release --example lora`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod model;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions, print_trained, score};
 use model::Classifier;
 use ramie::checkpoint::{load_state, save};
 use ramie::data::digits::{self, Split};
@@ -18,6 +15,7 @@ use ramie::nn::{Forward, LoraLinear, LoraParam, Optimizer, Param, Rngs, value_an
 use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels};
 use ramie::train::{Same, Trainer, Training};
 use ramie::{Array, State};
+use ramie_examples::{Result, Run, RunOptions, print_trained, score};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -45,7 +43,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {

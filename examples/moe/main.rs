@@ -4,8 +4,6 @@
 //! `cargo run --release --example moe -- --tokens 4096 --experts 16 --top-k 2`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod experts;
 
 use clap::Parser;
@@ -67,13 +65,13 @@ impl Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     options.check()?;
     if !options.no_plots {
-        common::create_folder(&options.out)?;
+        ramie_examples::create_folder(&options.out)?;
     }
     configure(RuntimeOptions {
         cpu_devices: Some(8),
@@ -104,7 +102,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         ("all_to_all, known rounds", jit(over(mesh, differentiable))),
     ];
     for (name, moe) in &programs {
-        if common::compiled_ahead(name, || moe.lower((w.clone(), a.clone(), b.clone())))? {
+        if ramie_examples::compiled_ahead(name, || moe.lower((w.clone(), a.clone(), b.clone())))? {
             continue;
         }
         moe(w.clone(), a.clone(), b.clone()).block_until_ready();

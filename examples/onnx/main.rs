@@ -4,17 +4,13 @@
 //! `cargo run --release --features onnx --example onnx -- README.md`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
-mod weights;
-
 use clap::Parser;
-use common::{Result, create_folder};
 use ramie::checkpoint::safetensors;
 use ramie::core::files::{self, WithHelp};
 use ramie::onnx::Model;
 use ramie::optim::{adamw, apply_updates};
 use ramie::{Array, Platform, State, jit, stack, value_and_grad};
+use ramie_examples::{Result, create_folder, files::MAGIKA};
 use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,18 +55,18 @@ struct Config {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
-    let path = weights::MAGIKA.fetch()?;
+    let path = MAGIKA.fetch()?;
     let config = files::read(path.with_file_name("config.min.json"))?;
     let config: Config = serde_json::from_slice(&config)?;
     let label = options.learn.as_deref().map(|name| config.label(name));
     let label = label.transpose()?;
     let inputs = options.files.iter().map(|file| config.input(file));
     let inputs = inputs.collect::<Result<Vec<Vec<i32>>>>()?;
-    common::start(options.platform)?;
+    ramie_examples::start(options.platform)?;
     let inputs: Vec<Array> = inputs.iter().map(|bytes| Array::from(&bytes[..])).collect();
     let bytes = stack(&inputs, 0);
 

@@ -1,9 +1,9 @@
 //! Kills the run repeatedly and compares the result with that of an uninterrupted run.
 
-use super::common::Result;
 use super::training::{Saved, last};
 use super::{Options, training};
 use ramie::data::synthetic::RandomState;
+use ramie_examples::Result;
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;

@@ -7,14 +7,12 @@
 //! `cargo run --release --example resume`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod kill;
 mod training;
 
 use clap::Parser;
-use common::Result;
 use ramie::Platform;
+use ramie_examples::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -53,7 +51,7 @@ pub struct Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {

@@ -1,7 +1,6 @@
 //! The training run: state, steps and checkpoints.
 
 use super::Options;
-use super::common::{self, Result};
 use ramie::checkpoint::items::{Composite, IteratorRestore, IteratorSave, JsonRestore, JsonSave};
 use ramie::checkpoint::manager::{CheckpointManager, CheckpointManagerOptions, StepOptions};
 use ramie::checkpoint::preemption;
@@ -10,6 +9,7 @@ use ramie::data::{DataLoader, Placement, Resumable, digits};
 use ramie::nn::{Dropout, Linear, Module, Optimizer, Rngs, Tree, value_and_grad};
 use ramie::optim::{adam, softmax_cross_entropy_with_integer_labels};
 use ramie::{Array, State, jit};
+use ramie_examples::Result;
 use std::io::Read;
 use std::path::Path;
 
@@ -67,7 +67,7 @@ fn open(options: &Options) -> Result<CheckpointManager> {
 /// after each step. A checkpoint contains everything that later steps depend on, and the losses so
 /// far.
 pub fn train(options: &Options) -> Result {
-    common::start(options.platform)?;
+    ramie_examples::start(options.platform)?;
     preemption::on_signals()?;
     let manager = open(options)?;
     let loader = DataLoader::new(digits::load()?.train)
@@ -95,7 +95,7 @@ pub fn train(options: &Options) -> Result {
     // ANCHOR: save
     for made in losses.len() as u64 + 1..=options.steps {
         let (images, labels) = batches.next().ok_or("there are no batches left")??;
-        common::ahead(|| step.lower_with(&trainer, (images.clone(), labels.clone())))?;
+        ramie_examples::ahead(|| step.lower_with(&trainer, (images.clone(), labels.clone())))?;
         losses.push(step(&mut trainer, images, labels).item::<f32>());
         let data = batches.state();
         let items = Composite::new()

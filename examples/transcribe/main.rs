@@ -4,17 +4,15 @@
 //! `cargo run --release --features tokenizers --example transcribe -- speech.wav`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod weights;
 
 use clap::Parser;
-use common::Result;
 use ramie::data::audio::WhisperFeatures;
 use ramie::data::readers::tokenizers::Tokenizer;
 use ramie::data::readers::wav;
 use ramie::models::{Generator, Pretrained, Sampling, Whisper};
 use ramie::{Array, Platform, jit, random};
+use ramie_examples::Result;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -43,7 +41,7 @@ const END: i32 = 50257;
 const WINDOW: usize = 30;
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
@@ -61,7 +59,7 @@ fn run(options: &Options) -> Result {
         )
         .into());
     }
-    common::start(options.platform)?;
+    ramie_examples::start(options.platform)?;
     let folder = &options.out;
     if !folder.join("model.safetensors").exists() {
         weights::convert(&weights::WHISPER.fetch()?, folder)?;

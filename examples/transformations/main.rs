@@ -4,17 +4,14 @@
 //! `cargo run --release --example transformations`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
-
 use clap::Parser;
-use common::Result;
 use ramie::lax::pmean;
 use ramie::options::{PmapOptions, RuntimeOptions};
 use ramie::{
     Array, DType, Tree, array, configure, devices, grad, hessian, jacfwd, jit, jvp, pmap_with,
     random, stack, tree, value_and_grad, vmap, vmap_with,
 };
+use ramie_examples::Result;
 use ramie_plot::Plot;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -54,7 +51,7 @@ fn loss(line: Line, inputs: Array, targets: Array) -> Array {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {
@@ -62,7 +59,7 @@ fn run(options: &Options) -> Result {
         return Err("--devices must be at least 1".into());
     }
     if !options.no_plots {
-        common::create_folder(&options.out)?;
+        ramie_examples::create_folder(&options.out)?;
     }
     configure(RuntimeOptions {
         cpu_devices: Some(options.devices),

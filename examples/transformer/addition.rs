@@ -1,11 +1,11 @@
 //! Sums as text: the model continues `123+456=` with `579`.
 
-use crate::common::Result;
 use crate::model::Decoder;
 use ndarray::Axis;
 use ramie::data::{DataLoader, Error, Source};
 use ramie::models::{Generator, Sampling};
 use ramie::{Array, random};
+use ramie_examples::Result;
 
 /// Characters in the order of their tokens.
 const CHARACTERS: &[u8] = b"0123456789+=";

@@ -5,20 +5,18 @@
 #![forbid(unsafe_code)]
 
 mod addition;
-#[path = "../common/mod.rs"]
-mod common;
 mod model;
 mod text;
 
 use addition::Sums;
 use clap::{Parser, ValueEnum};
-use common::{Result, Run, RunOptions};
 use model::{Decoder, Sizes, optimizer};
 use ramie::Array;
 use ramie::data::readers::text::Characters;
 use ramie::data::{DataLoader, Source, SourceExt};
 use ramie::nn::Rngs;
 use ramie::train::{Trainer, Training};
+use ramie_examples::{Result, Run, RunOptions};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -88,7 +86,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {

@@ -1,11 +1,11 @@
 //! Character-level text: reading, evaluating and sampling.
 
-use crate::common::{Result, project_text};
 use crate::model::Decoder;
 use ramie::data::readers::text::{self, Characters};
 use ramie::data::{DataLoader, IntoSource, Placement, Resumable, Source, SourceExt};
 use ramie::models::{Generator, Sampling};
 use ramie::{Array, jit, random, tree};
+use ramie_examples::{Result, project_text};
 use std::path::Path;
 
 /// Loads the text of a file or, by default, the sources of this project.

@@ -4,16 +4,14 @@
 //! `cargo run --release --example xor -- --epochs 100 --seed 42`
 #![forbid(unsafe_code)]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod model;
 
 use clap::Parser;
-use common::{Result, Run, RunOptions, score};
 use model::{SimpleClassifier, count_right, train_state, train_step};
 use ramie::data::{DataLoader, Placement, Resumable, synthetic};
 use ramie::jit;
 use ramie::train::{PerCall, Trainer};
+use ramie_examples::{Result, Run, RunOptions, score};
 use std::process::ExitCode;
 
 /// Train a classifier of noisy XOR.
@@ -43,7 +41,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    common::main(run)
+    ramie_examples::main(run)
 }
 
 fn run(options: &Options) -> Result {

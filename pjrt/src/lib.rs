@@ -92,7 +92,7 @@ pub use memory::check_host_memory;
 pub use plugin::{Extension, Plugin};
 pub use profiler::Profiler;
 pub use registry::{BufferMut, BufferView};
-pub use signals::fail_writes_beyond_limit;
+pub use signals::{end_when_pipe_closes, fail_writes_beyond_limit};
 pub use sys::OLDEST_MINOR;
 pub use target::{InvalidTarget, Target, TargetError};
 pub use topology::Topology;

@@ -1,4 +1,4 @@
-//! Signals that kill a process where an error would be sufficient.
+//! Signals whose disposition a program changes: for writes beyond a limit, and into closed pipes.
 
 /// Makes writes over the file size limit (`ulimit -f`) return an error, like other failed writes,
 /// instead of killing the process with `SIGXFSZ`.
@@ -20,5 +20,18 @@ pub fn fail_writes_beyond_limit() {
                 }
             }
         });
+    }
+}
+
+/// Makes a write into a pipe whose reader has exited, such as `head`, end the process silently, as in
+/// other programs: with `SIGPIPE`, exit code 141 in a shell. Rust's runtime ignores the signal, so
+/// `println!` would panic.
+///
+/// A command-line program calls this first. Systems other than Unix have no such signal.
+pub fn end_when_pipe_closes() {
+    #[cfg(unix)]
+    // SAFETY: `signal` takes no pointers but the disposition, and the default runs no code of the program.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
 }

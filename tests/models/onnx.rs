@@ -1,8 +1,6 @@
 //! The example `onnx`: the types of files, and fine-tuned weights.
 
-#[path = "../../examples/onnx/weights.rs"]
-mod weights;
-
+use ramie_examples::files::MAGIKA;
 use ramie_testing::examples::example_with;
 use ramie_testing::models::fetched;
 
@@ -17,7 +15,7 @@ fn has(text: &str, expected: &[&str]) {
 /// The published model takes lock files for text.
 #[test]
 fn onnx_finds_and_learns_the_types_of_files() {
-    if fetched([&weights::MAGIKA]).is_none() {
+    if fetched([&MAGIKA]).is_none() {
         return;
     }
     let program = example_with("onnx", "onnx");

@@ -8,7 +8,8 @@ mod error;
 mod http;
 mod metrics;
 mod options;
-#[path = "../../chat/template.rs"]
+// The crate of the examples would also build plots.
+#[path = "../../common/src/template.rs"]
 mod template;
 mod text;
 

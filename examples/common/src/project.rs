@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// Returns an error if a folder or a file cannot be read.
 pub fn project_text(folders: &[&str], extension: &str) -> Result<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let mut files = Vec::new();
     for folder in folders {
         collect(&root.join(folder), extension, &mut files)

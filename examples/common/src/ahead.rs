@@ -2,7 +2,7 @@
 //! of running it.
 
 use super::Result;
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches};
 use ramie::Tree;
 use ramie::aot::Target;
 use ramie::stages::Lowered;

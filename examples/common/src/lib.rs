@@ -1,14 +1,12 @@
-//! Shared code of the examples: startup and exit, options of training runs, and pictures. An
-//! example includes it as `#[path = "../common/mod.rs"] mod common;`.
-
-// Each example uses only some of these items.
-#![allow(dead_code, unused_imports)]
+//! Shared code of the examples: startup and exit, options of training runs, pictures, and the files that
+//! they download.
+#![forbid(unsafe_code)]
 
 mod ahead;
-#[path = "../../src/bin/ramie/pipe.rs"]
-mod pipe;
+pub mod files;
 mod project;
 mod run;
+pub mod template;
 
 pub use ahead::{ahead, compiled_ahead};
 pub use project::project_text;
@@ -29,9 +27,9 @@ pub type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 /// Parses the command line, runs the example and returns its
 /// [exit code](ramie::train::exit_code).
 ///
-/// Used as `fn main() -> ExitCode { common::main(run) }`.
+/// Used as `fn main() -> ExitCode { ramie_examples::main(run) }`.
 pub fn main<O: Parser>(run: impl FnOnce(&O) -> Result) -> ExitCode {
-    pipe::end_when_closed();
+    ramie_pjrt::end_when_pipe_closes();
     let mut matches = O::command().arg(ahead::option()).get_matches();
     let options = O::from_arg_matches_mut(&mut matches).unwrap_or_else(|e| e.exit());
     ahead::take(&mut matches);
