@@ -73,6 +73,42 @@ impl Call<'_> {
         panic!("{message}")
     }
 
+    /// Returns what was read from the node. Panics: an attribute has the wrong type.
+    fn read<T>(&self, read: Result<T, String>) -> T {
+        read.unwrap_or_else(|message| self.fail(&message))
+    }
+
+    /// Returns an integer attribute.
+    pub fn int(&self, name: &str, default: i64) -> i64 {
+        self.read(self.op.node.int(name, default))
+    }
+
+    /// Returns a floating-point attribute.
+    pub fn float(&self, name: &str, default: f64) -> f64 {
+        self.read(self.op.node.float(name, default))
+    }
+
+    /// Returns a string attribute.
+    pub fn text<'b>(&'b self, name: &str, default: &'b str) -> &'b str {
+        self.read(self.op.node.text(name, default))
+    }
+
+    /// Returns an attribute that is a list of integers.
+    pub fn ints(&self, name: &str) -> Option<&[i64]> {
+        self.read(self.op.node.ints(name))
+    }
+
+    /// Returns an attribute that is a list of floating-point numbers.
+    pub fn floats(&self, name: &str) -> Option<Vec<f64>> {
+        self.read(self.op.node.floats(name))
+    }
+
+    /// Returns an attribute that is a tensor.
+    pub fn tensor(&self, name: &str) -> Option<&HostTensor> {
+        self.read(self.op.node.check_tensor(name));
+        self.op.tensors.get(name)
+    }
+
     /// Returns a value that may be omitted.
     pub fn value(&self, i: usize) -> Option<&Value> {
         self.inputs.get(i)?.as_ref()

@@ -70,7 +70,7 @@ fn reason(node: &Node, opset: i64) -> Option<String> {
     match operators::find(node) {
         None if node.is_constant() => None,
         None => Some("the operator is unknown".into()),
-        Some(operator) => operator.limits.and_then(|limits| limits(node, opset)),
+        Some(operator) => operator.limits.and_then(|limits| limits(node, opset).err()),
     }
 }
 

@@ -46,60 +46,105 @@ impl Node {
         found.map(|(_, attribute)| attribute)
     }
 
+    /// Returns an attribute that is read in one way only, or an error if it has another type.
+    fn read<'a, T>(
+        &'a self,
+        name: &str,
+        expected: &str,
+        read: impl FnOnce(&'a Attribute) -> Option<T>,
+    ) -> Result<Option<T>, String> {
+        let Some(found) = self.attribute(name) else {
+            return Ok(None);
+        };
+        let value = read(found);
+        let wrong = || format!("`{name}` {}, expected {expected}", found.type_name());
+        value.map(Some).ok_or_else(wrong)
+    }
+
     /// Returns an integer attribute.
-    pub fn int(&self, name: &str, default: i64) -> i64 {
-        match self.attribute(name) {
-            Some(Attribute::Int(value)) => *value,
-            _ => default,
-        }
+    pub fn int(&self, name: &str, default: i64) -> Result<i64, String> {
+        let value = self.read(name, "an integer", |attribute| match attribute {
+            Attribute::Int(value) => Some(*value),
+            _ => None,
+        });
+        Ok(value?.unwrap_or(default))
     }
 
     /// Returns a floating-point attribute.
-    pub fn float(&self, name: &str, default: f64) -> f64 {
-        match self.attribute(name) {
-            Some(Attribute::Float(value)) => f64::from(*value),
-            _ => default,
-        }
+    pub fn float(&self, name: &str, default: f64) -> Result<f64, String> {
+        let value = self.read(name, "a float", |attribute| match attribute {
+            Attribute::Float(value) => Some(f64::from(*value)),
+            _ => None,
+        });
+        Ok(value?.unwrap_or(default))
     }
 
     /// Returns a string attribute.
-    pub fn text<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
-        match self.attribute(name) {
-            Some(Attribute::Text(value)) => std::str::from_utf8(value).unwrap_or(default),
-            _ => default,
-        }
+    pub fn text<'a>(&'a self, name: &str, default: &'a str) -> Result<&'a str, String> {
+        let value = self.read(name, "a string in UTF-8", |attribute| match attribute {
+            Attribute::Text(value) => std::str::from_utf8(value).ok(),
+            _ => None,
+        });
+        Ok(value?.unwrap_or(default))
     }
 
     /// Returns a list of integers.
-    pub fn ints(&self, name: &str) -> Option<&[i64]> {
-        match self.attribute(name) {
-            Some(Attribute::Ints(values)) => Some(values),
+    pub fn ints(&self, name: &str) -> Result<Option<&[i64]>, String> {
+        self.read(name, "a list of integers", |attribute| match attribute {
+            Attribute::Ints(values) => Some(&values[..]),
             _ => None,
-        }
+        })
     }
 
     /// Returns a list of floating-point numbers.
-    pub fn floats(&self, name: &str) -> Option<Vec<f64>> {
-        match self.attribute(name) {
-            Some(Attribute::Floats(values)) => Some(values.iter().map(|v| f64::from(*v)).collect()),
+    pub fn floats(&self, name: &str) -> Result<Option<Vec<f64>>, String> {
+        self.read(name, "a list of floats", |attribute| match attribute {
+            Attribute::Floats(values) => Some(values.iter().map(|v| f64::from(*v)).collect()),
             _ => None,
-        }
+        })
     }
 
     /// Returns a list of strings.
-    pub fn texts(&self, name: &str) -> Vec<&str> {
-        match self.attribute(name) {
-            Some(Attribute::Texts(values)) => {
-                let texts = values.iter().map(|text| std::str::from_utf8(text));
-                texts.map(|text| text.unwrap_or("?")).collect()
-            }
-            _ => Vec::new(),
-        }
+    pub fn texts(&self, name: &str) -> Result<Vec<&str>, String> {
+        let values = self.read(name, "a list of strings in UTF-8", |attribute| {
+            let Attribute::Texts(values) = attribute else {
+                return None;
+            };
+            let texts = values.iter().map(|text| std::str::from_utf8(text));
+            texts.collect::<Result<_, _>>().ok()
+        });
+        Ok(values?.unwrap_or_default())
+    }
+
+    /// Returns an error if an attribute is given and is not a tensor.
+    pub fn check_tensor(&self, name: &str) -> Result<(), String> {
+        let tensor = self.read(name, "a tensor", |attribute| match attribute {
+            Attribute::Tensor(_) => Some(()),
+            _ => None,
+        });
+        tensor.map(drop)
     }
 
     /// Returns whether an output is used.
     pub fn has_output(&self, i: usize) -> bool {
         self.outputs.get(i).is_some_and(|name| !name.is_empty())
+    }
+}
+
+impl Attribute {
+    /// Returns the type as the verb and the object of a message.
+    fn type_name(&self) -> &'static str {
+        match self {
+            Attribute::Float(_) => "is a float",
+            Attribute::Int(_) => "is an integer",
+            Attribute::Text(_) => "is a string",
+            Attribute::Tensor(_) => "is a tensor",
+            Attribute::Graph(_) => "is a graph",
+            Attribute::Floats(_) => "is a list of floats",
+            Attribute::Ints(_) => "is a list of integers",
+            Attribute::Texts(_) => "is a list of strings",
+            Attribute::Other => "has no type or an unknown one",
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 #[allow(dead_code)]
 mod common;
 
-use common::message::{self, Message, external, int, model, node, tensor, value};
+use common::message::{self, Message, external, int, ints, model, node, tensor, value};
 use ramie_core::{Array, DType, State, jit, value_and_grad, vmap};
 use ramie_onnx::{Error, Model, OnnxFile, tensor_from_bytes};
 use ramie_testing::panics::assert_explained;
@@ -12,7 +12,6 @@ use std::fs;
 
 const FLOAT: i64 = 1;
 const INT64: i64 = 7;
-const UINT64: i64 = 13;
 
 fn dense() -> Model {
     Model::from_bytes(golden::bytes("onnx/dense.onnx")).expect("a model")
@@ -31,22 +30,7 @@ fn graph(nodes: &[Message]) -> Message {
 /// A model of one node, whose inputs have the types of arrays.
 #[track_caller]
 fn single(operator: &str, attributes: &[Message], inputs: &[Array]) -> Model {
-    let typed = |(i, array): (usize, &Array)| {
-        let data_type = match array.dtype() {
-            DType::F32 => FLOAT,
-            DType::I64 => INT64,
-            DType::U64 => UINT64,
-            dtype => panic!("{dtype} has no number in this test"),
-        };
-        let sizes: Vec<i64> = array.shape().iter().map(|n| *n as i64).collect();
-        (format!("x{i}"), data_type, sizes)
-    };
-    let inputs: Vec<_> = inputs.iter().enumerate().map(typed).collect();
-    let inputs: Vec<_> = inputs
-        .iter()
-        .map(|(name, data_type, sizes)| (&name[..], *data_type, &sizes[..]))
-        .collect();
-    Model::from_bytes(model(20, message::single(operator, attributes, &inputs))).expect("a model")
+    Model::from_bytes(message::of_arrays(20, operator, attributes, inputs)).expect("a model")
 }
 
 /// The output of one node for integers that are known, and for the same integers traced.
@@ -56,14 +40,6 @@ fn known_and_traced(operator: &str, attributes: &[Message], inputs: &[Array]) ->
     let known = model.apply(&State::new(), inputs).remove(0);
     let traced = jit(move |inputs: Vec<Array>| model.apply(&State::new(), &inputs).remove(0));
     [known, traced(inputs.to_vec())]
-}
-
-/// An attribute that is a list of integers.
-fn ints(name: &str, numbers: &[i64]) -> Message {
-    let attribute = Message::default().bytes(1, name).number(20, 7);
-    numbers
-        .iter()
-        .fold(attribute, |attribute, number| attribute.number(8, *number))
 }
 
 /// The message of a model that is rejected.

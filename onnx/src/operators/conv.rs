@@ -13,7 +13,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 ];
 
 /// The modes of padding.
-pub(super) fn padding(node: &Node, _: i64) -> Option<String> {
+pub(super) fn padding(node: &Node, _: i64) -> Result<(), String> {
     only(
         node,
         "auto_pad",

@@ -167,11 +167,11 @@ fn target(call: &Call<'_>) -> DType {
     dtype_of(call.int("to", 0)).unwrap_or(DType::F32)
 }
 
-fn cast_limits(node: &Node, _: i64) -> Option<String> {
-    let to = node.int("to", 0);
+fn cast_limits(node: &Node, _: i64) -> Result<(), String> {
+    let to = node.int("to", 0)?;
     match dtype_of(to) {
-        Some(_) => None,
-        None => Some(format!(
+        Some(_) => Ok(()),
+        None => Err(format!(
             "conversion to {} is not supported",
             data_type_name(to)
         )),

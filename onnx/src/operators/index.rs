@@ -28,7 +28,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("Trilu", triangle).needs(&[1]),
 ];
 
-fn reductions(node: &Node, _: i64) -> Option<String> {
+fn reductions(node: &Node, _: i64) -> Result<(), String> {
     only(
         node,
         "reduction",

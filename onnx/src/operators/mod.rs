@@ -34,8 +34,8 @@ pub(crate) struct Operator {
     pub host: &'static [usize],
     /// Whether the result depends on the shapes of the inputs only.
     pub known_from_shape: bool,
-    /// Returns the reason why a node is not supported in a version of the operator set, if it is not.
-    pub limits: Option<fn(&Node, i64) -> Option<String>>,
+    /// Returns an error with the reason if a node is not supported in a version of the operator set.
+    pub limits: Option<fn(&Node, i64) -> Result<(), String>>,
 }
 
 /// Function that computes the outputs of an operator.
@@ -83,7 +83,7 @@ impl Operator {
     }
 
     /// Sets the check of a node.
-    const fn limits(self, limits: fn(&Node, i64) -> Option<String>) -> Operator {
+    const fn limits(self, limits: fn(&Node, i64) -> Result<(), String>) -> Operator {
         Operator {
             limits: Some(limits),
             ..self
@@ -155,13 +155,13 @@ pub(crate) fn find(node: &Node) -> Option<&'static Operator> {
     }
 }
 
-/// Returns the reason why a node is not supported if a text attribute has an unlisted value.
-fn only(node: &Node, name: &str, default: &str, supported: &[&str]) -> Option<String> {
-    let value = node.text(name, default);
+/// Returns an error unless a text attribute has a listed value.
+fn only(node: &Node, name: &str, default: &str, supported: &[&str]) -> Result<(), String> {
+    let value = node.text(name, default)?;
     if supported.contains(&value) {
-        None
+        Ok(())
     } else {
-        Some(format!(
+        Err(format!(
             "`{name}` is \"{value}\", supported are {}",
             supported.join(", ")
         ))

@@ -26,9 +26,9 @@ pub(super) const OPERATORS: &[Operator] = &[
         let norm = where_(norm.eq(0), 1, &norm);
         x / norm.expand_dims(&axis)
     })
-    .limits(|node, _| match node.int("p", 2) {
-        1 | 2 => None,
-        p => Some(format!("`p` is {p}, supported are 1 and 2")),
+    .limits(|node, _| match node.int("p", 2)? {
+        1 | 2 => Ok(()),
+        p => Err(format!("`p` is {p}, supported are 1 and 2")),
     }),
     array("MeanVarianceNormalization", |c| {
         let x = c.array(0);

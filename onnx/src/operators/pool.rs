@@ -35,7 +35,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     })
     .limits(|node, opset| {
         if node.has_output(1) {
-            Some("the output `Indices` is not supported".into())
+            Err("the output `Indices` is not supported".into())
         } else {
             conv::padding(node, opset)
         }

@@ -21,18 +21,18 @@ enum Cell {
 }
 
 /// Only the default activations are supported.
-fn limits(node: &Node, default: &[&str]) -> Option<String> {
-    let given = node.texts("activations");
+fn limits(node: &Node, default: &[&str]) -> Result<(), String> {
+    let given = node.texts("activations")?;
     let same = |(i, name): (usize, &&str)| name.eq_ignore_ascii_case(default[i % default.len()]);
     if !given.iter().enumerate().all(same) {
-        return Some(format!("the `activations` {given:?} are not supported"));
+        return Err(format!("the `activations` {given:?} are not supported"));
     }
     let unknown = match node.attribute("clip") {
         Some(_) => "clip",
-        None if node.int("input_forget", 0) != 0 => "input_forget",
-        None => return None,
+        None if node.int("input_forget", 0)? != 0 => "input_forget",
+        None => return Ok(()),
     };
-    Some(format!("the attribute `{unknown}` is not supported"))
+    Err(format!("the attribute `{unknown}` is not supported"))
 }
 
 /// A cell that runs over time in one direction.

@@ -12,24 +12,22 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("Upsample", resize).needs(&[1]).limits(limits),
 ];
 
-fn limits(node: &Node, _: i64) -> Option<String> {
+fn limits(node: &Node, _: i64) -> Result<(), String> {
     only(
         node,
         "mode",
         "nearest",
         &["nearest", "linear", "bilinear", "cubic"],
-    )
-    .or_else(|| {
-        let modes = [
-            "half_pixel",
-            "half_pixel_symmetric",
-            "pytorch_half_pixel",
-            "align_corners",
-            "asymmetric",
-            "tf_crop_and_resize",
-        ];
-        only(node, "coordinate_transformation_mode", "half_pixel", &modes)
-    })
+    )?;
+    let modes = [
+        "half_pixel",
+        "half_pixel_symmetric",
+        "pytorch_half_pixel",
+        "align_corners",
+        "asymmetric",
+        "tf_crop_and_resize",
+    ];
+    only(node, "coordinate_transformation_mode", "half_pixel", &modes)
 }
 
 /// An axis that is resized.

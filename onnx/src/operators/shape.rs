@@ -112,7 +112,7 @@ fn constant_of_shape(call: &Call<'_>) -> Vec<Value> {
     let sizes = call.host_ints(0);
     let shape = call.sizes(&sizes);
     let zero = HostTensor::floats(DType::F32, &[], vec![0.0]);
-    let value = call.op.tensors.get("value").unwrap_or(&zero);
+    let value = call.tensor("value").unwrap_or(&zero);
     let Some(value) = value.reshape(&[]) else {
         call.fail("the value is not one number")
     };

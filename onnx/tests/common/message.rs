@@ -1,5 +1,7 @@
 //! Messages of Protocol Buffers, for small models.
 
+use ramie_core::{Array, DType};
+
 /// A message under construction.
 #[derive(Clone, Default)]
 pub struct Message(pub Vec<u8>);
@@ -53,6 +55,35 @@ pub fn int(name: &str, number: i64) -> Message {
         .bytes(1, name)
         .number(3, number)
         .number(20, 2)
+}
+
+/// An attribute that is a list of integers.
+pub fn ints(name: &str, numbers: &[i64]) -> Message {
+    let attribute = Message::default().bytes(1, name).number(20, 7);
+    numbers
+        .iter()
+        .fold(attribute, |attribute, number| attribute.number(8, *number))
+}
+
+/// A model of one node, whose inputs `x0`, `x1` and so on have the types of arrays.
+#[track_caller]
+pub fn of_arrays(opset: i64, operator: &str, attributes: &[Message], inputs: &[Array]) -> Vec<u8> {
+    let typed = |(i, array): (usize, &Array)| {
+        let data_type = match array.dtype() {
+            DType::F32 => 1,
+            DType::I64 => 7,
+            DType::U64 => 13,
+            dtype => panic!("{dtype} has no number in this test"),
+        };
+        let sizes: Vec<i64> = array.shape().iter().map(|n| *n as i64).collect();
+        (format!("x{i}"), data_type, sizes)
+    };
+    let inputs: Vec<_> = inputs.iter().enumerate().map(typed).collect();
+    let inputs: Vec<_> = inputs
+        .iter()
+        .map(|(name, data_type, sizes)| (&name[..], *data_type, &sizes[..]))
+        .collect();
+    model(opset, single(operator, attributes, &inputs))
 }
 
 /// A `GraphProto` of one node with the output `y`. Inputs have a name, a type of ONNX and sizes; one without a

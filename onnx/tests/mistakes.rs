@@ -1,0 +1,87 @@
+//! Attributes and inputs that a node must not have are errors. No default replaces them.
+
+#[allow(dead_code)]
+mod common;
+
+use common::message::{self, Message, int, ints, of_arrays};
+use ramie_core::{Array, DType, State};
+use ramie_onnx::Model;
+use ramie_testing::panic_message;
+
+/// Version of the operators in most tests.
+const OPSET: i64 = 20;
+
+/// The error of a model, or of its call if it is opened.
+#[track_caller]
+fn failure(model: Vec<u8>, inputs: &[Array]) -> String {
+    match Model::from_bytes(model) {
+        Ok(model) => panic_message(|| model.apply(&State::new(), inputs)),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Checks the error of a node, which must name the operator and contain a text.
+#[track_caller]
+fn fails(operator: &str, attributes: &[Message], inputs: &[Array], part: &str) {
+    let message = failure(of_arrays(OPSET, operator, attributes, inputs), inputs);
+    assert!(message.contains(part), "{message}");
+    assert!(message.contains(operator), "{message}");
+}
+
+fn text(name: &str, text: impl AsRef<[u8]>) -> Message {
+    let attribute = Message::default().bytes(1, name).bytes(4, text);
+    attribute.number(20, 3)
+}
+
+#[test]
+fn attributes_of_another_type() {
+    let images = [1, 2].map(|n| Array::ones(&[1, 1, n, n], DType::F32));
+    let numbers = || {
+        Message::default()
+            .bytes(1, "strides")
+            .number(8, 2)
+            .number(8, 2)
+    };
+    let expected = "expected a list of integers";
+    let untyped = format!("`strides` has no type or an unknown one, {expected}");
+    fails("Conv", &[numbers()], &images, &untyped);
+    let floats = format!("`strides` is a list of floats, {expected}");
+    fails("Conv", &[numbers().number(20, 6)], &images, &floats);
+
+    let x = [Array::zeros(&[2], DType::F32)];
+    let wrong = [
+        (
+            "Elu",
+            int("alpha", 2),
+            "`alpha` is an integer, expected a float",
+        ),
+        (
+            "Flatten",
+            text("axis", "0"),
+            "`axis` is a string, expected an integer",
+        ),
+        (
+            "Gelu",
+            int("approximate", 1),
+            "`approximate` is an integer, expected a string in UTF-8",
+        ),
+        (
+            "Gelu",
+            text("approximate", [0xff]),
+            "`approximate` is a string, expected a string in UTF-8",
+        ),
+    ];
+    for (operator, attribute, part) in wrong {
+        fails(operator, &[attribute], &x, part);
+    }
+    let states = [[1, 1, 1], [1, 4, 1], [1, 4, 1]].map(|shape| Array::zeros(&shape, DType::F32));
+    let part = "`activations` is a string, expected a list of strings in UTF-8";
+    fails("LSTM", &[text("activations", "Tanh")], &states, part);
+    let value = [int("value", 3)];
+    let part = "`value` is an integer, expected a tensor";
+    fails("ConstantOfShape", &value, &[Array::from([2i64])], part);
+    let upsampled = message::single("Upsample", &[ints("scales", &[2])], &[("x0", 1, &[2])]);
+    let message = failure(message::model(7, upsampled), &x);
+    let part = "`scales` is a list of integers, expected a list of floats";
+    assert!(message.contains(part), "{message}");
+}
