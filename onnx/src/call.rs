@@ -73,7 +73,7 @@ impl Call<'_> {
         panic!("{message}")
     }
 
-    /// Returns what was read from the node. Panics: an attribute has the wrong type.
+    /// Returns the value of an attribute. Panics if it has the wrong type.
     fn read<T>(&self, read: Result<T, String>) -> T {
         read.unwrap_or_else(|message| self.fail(&message))
     }

@@ -20,7 +20,7 @@ fn failure(model: Vec<u8>, inputs: &[Array]) -> String {
     }
 }
 
-/// Checks the error of a node, which must name the operator and contain a text.
+/// Checks the error of a node, which must contain the operator and `part`.
 #[track_caller]
 fn fails(operator: &str, attributes: &[Message], inputs: &[Array], part: &str) {
     let message = failure(of_arrays(OPSET, operator, attributes, inputs), inputs);
@@ -84,4 +84,73 @@ fn attributes_of_another_type() {
     let message = failure(message::model(7, upsampled), &x);
     let part = "`scales` is a list of integers, expected a list of floats";
     assert!(message.contains(part), "{message}");
+}
+
+#[test]
+fn unlisted_strings() {
+    let image = [Array::zeros(&[1, 4, 1, 1], DType::F32)];
+    let numbers = [Array::from([1u64]), Array::from([1u64])];
+    let losses = [
+        Array::zeros(&[1, 2], DType::F32),
+        Array::zeros(&[1], DType::I64),
+    ];
+    let states = [[1, 1, 1], [1, 4, 1], [1, 4, 1]].map(|shape| Array::zeros(&shape, DType::F32));
+    let wrong: [(&str, &str, &[Array], &str); 10] = [
+        (
+            "Resize",
+            "nearest_mode",
+            &image,
+            "round_prefer_floor, round_prefer_ceil, floor, ceil",
+        ),
+        (
+            "Resize",
+            "keep_aspect_ratio_policy",
+            &image,
+            "stretch, not_larger, not_smaller",
+        ),
+        ("DepthToSpace", "mode", &image, "DCR, CRD"),
+        ("BitShift", "direction", &numbers, "LEFT, RIGHT"),
+        (
+            "NegativeLogLikelihoodLoss",
+            "reduction",
+            &losses,
+            "none, sum, mean",
+        ),
+        (
+            "SoftmaxCrossEntropyLoss",
+            "reduction",
+            &losses,
+            "none, sum, mean",
+        ),
+        (
+            "LSTM",
+            "direction",
+            &states,
+            "forward, reverse, bidirectional",
+        ),
+        (
+            "GRU",
+            "direction",
+            &states,
+            "forward, reverse, bidirectional",
+        ),
+        (
+            "RNN",
+            "direction",
+            &states,
+            "forward, reverse, bidirectional",
+        ),
+        ("Gelu", "approximate", &image, "none, tanh"),
+    ];
+    for (operator, name, inputs, supported) in wrong {
+        let part = format!("`{name}` is \"XYZ\", supported are {supported}");
+        fails(operator, &[text(name, "XYZ")], inputs, &part);
+    }
+    // The specification has no default of the direction.
+    fails(
+        "BitShift",
+        &[],
+        &numbers,
+        "`direction` is \"\", supported are LEFT, RIGHT",
+    );
 }

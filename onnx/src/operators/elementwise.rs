@@ -1,6 +1,6 @@
 //! Arithmetic, comparisons, logic, and conversions of dtypes.
 
-use super::{Operator, array, binary, unary};
+use super::{Operator, array, binary, only, unary};
 use crate::call::Call;
 use crate::file::{Node, data_type_name, dtype_of};
 use crate::known::HostTensor;
@@ -64,7 +64,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     binary("Or", |a, b| a.logical_or(b)).on_host(|c| zip(c, |a, b| a | b, f64::max)),
     binary("Sub", |a, b| a - b).on_host(|c| zip(c, i64::wrapping_sub, |a, b| a - b)),
     binary("Xor", |a, b| a.logical_xor(b)).on_host(|c| zip(c, |a, b| a ^ b, |a, _| a)),
-    array("BitShift", bit_shift),
+    array("BitShift", bit_shift).limits(|n, _| only(n, "direction", "", &["LEFT", "RIGHT"])),
     array("Cast", |c| cast(c, target(c)))
         .limits(cast_limits)
         .on_host(|c| c.known(0)?.cast(target(c))),

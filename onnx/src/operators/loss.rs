@@ -1,17 +1,23 @@
 //! Losses of classifiers.
 
-use super::{Operator, array, values};
+use super::{Operator, array, only, values};
 use crate::call::{Call, Value};
+use crate::file::Node;
 use ramie_core::{Array, DType, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    array("NegativeLogLikelihoodLoss", |c| likelihood(c, &c.array(0))),
+    array("NegativeLogLikelihoodLoss", |c| likelihood(c, &c.array(0))).limits(reductions),
     values("SoftmaxCrossEntropyLoss", |c| {
         let logs = c.array(0).log_softmax(1);
         let loss: Value = likelihood(c, &logs).into();
         vec![loss, logs.into()]
-    }),
+    })
+    .limits(reductions),
 ];
+
+fn reductions(node: &Node, _: i64) -> Result<(), String> {
+    only(node, "reduction", "mean", &["none", "sum", "mean"])
+}
 
 /// Returns the negative logarithms of the probabilities of the labels, each multiplied by the weight
 /// of its class, or their sum or weighted mean. The classes are axis 1 of `logs`.

@@ -155,7 +155,7 @@ pub(crate) fn find(node: &Node) -> Option<&'static Operator> {
     }
 }
 
-/// Returns an error unless a text attribute has a listed value.
+/// Returns an error unless a string attribute has a listed value.
 fn only(node: &Node, name: &str, default: &str, supported: &[&str]) -> Result<(), String> {
     let value = node.text(name, default)?;
     if supported.contains(&value) {

@@ -1,6 +1,6 @@
 //! Recurrent networks: a scan over time for each direction.
 
-use super::{Operator, values};
+use super::{Operator, only, values};
 use crate::call::{Call, Value};
 use crate::file::Node;
 use ramie_core::lax::scan_with;
@@ -22,6 +22,8 @@ enum Cell {
 
 /// Only the default activations are supported.
 fn limits(node: &Node, default: &[&str]) -> Result<(), String> {
+    let directions = ["forward", "reverse", "bidirectional"];
+    only(node, "direction", "forward", &directions)?;
     let given = node.texts("activations")?;
     let same = |(i, name): (usize, &&str)| name.eq_ignore_ascii_case(default[i % default.len()]);
     if !given.iter().enumerate().all(same) {

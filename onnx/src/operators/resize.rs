@@ -27,7 +27,11 @@ fn limits(node: &Node, _: i64) -> Result<(), String> {
         "asymmetric",
         "tf_crop_and_resize",
     ];
-    only(node, "coordinate_transformation_mode", "half_pixel", &modes)
+    only(node, "coordinate_transformation_mode", "half_pixel", &modes)?;
+    let nearest = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"];
+    only(node, "nearest_mode", "round_prefer_floor", &nearest)?;
+    let policies = ["stretch", "not_larger", "not_smaller"];
+    only(node, "keep_aspect_ratio_policy", "stretch", &policies)
 }
 
 /// An axis that is resized.

@@ -1,6 +1,6 @@
 //! Shapes: reading, changing and expanding them.
 
-use super::{Operator, array, values};
+use super::{Operator, array, only, values};
 use crate::call::{Call, Value, signed};
 use crate::file::dtype_of;
 use crate::known::{HostTensor, Numbers, each};
@@ -65,7 +65,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("Unsqueeze", |c| c.array(0).reshape(&unsqueezed(c)))
         .needs(&[1])
         .on_host(|c| c.known(0)?.reshape(&unsqueezed(c))),
-    array("DepthToSpace", depth_to_space),
+    array("DepthToSpace", depth_to_space).limits(|n, _| only(n, "mode", "DCR", &["DCR", "CRD"])),
     array("SpaceToDepth", space_to_depth),
 ];
 
