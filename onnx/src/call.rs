@@ -179,6 +179,15 @@ impl Call<'_> {
         }
     }
 
+    /// Panics unless a list for a number of axes has the expected length.
+    pub fn check_length(&self, name: &str, length: usize, axes: usize, expected: usize) {
+        if length != expected {
+            self.fail(&format!(
+                "`{name}` has {length} numbers for {axes} axes, expected {expected}"
+            ));
+        }
+    }
+
     /// Returns an axis, counted from the end if it is negative.
     pub fn axis_of(&self, axis: i64, ndim: usize) -> usize {
         let at = if axis < 0 { axis + ndim as i64 } else { axis };

@@ -154,3 +154,41 @@ fn unlisted_strings() {
         "`direction` is \"\", supported are LEFT, RIGHT",
     );
 }
+
+#[test]
+fn scales_and_regions_of_resize() {
+    let x = Array::ones(&[2, 2], DType::F32);
+    let resize = |attributes: &[Message], roi: &[f32], scales: &[f32], part: &str| {
+        let inputs = [x.clone(), Array::from(roi), Array::from(scales)];
+        fails("Resize", attributes, &inputs, part);
+    };
+    let crop = [text("coordinate_transformation_mode", "tf_crop_and_resize")];
+    let part = "`roi` has 2 numbers for 2 axes, expected 4";
+    resize(&crop, &[0.0, 1.0], &[1.0, 2.0], part);
+    let inputs: [(&str, i64, &[i64]); 3] = [("x0", 1, &[2, 2]), ("", 1, &[]), ("x2", 1, &[2])];
+    let without = message::model(OPSET, message::single("Resize", &crop, &inputs));
+    let message = failure(without, &[x.clone(), Array::from([1.0f32, 2.0])]);
+    assert!(message.contains("input 1 is missing"), "{message}");
+
+    resize(
+        &[],
+        &[],
+        &[2.0],
+        "`scales` has 1 numbers for 2 axes, expected 2",
+    );
+    for wrong in [0.0, -2.0, f32::NAN, f32::INFINITY] {
+        let part = format!("`scales` is [1.0, {wrong:?}], expected finite numbers above 0");
+        resize(&[], &[], &[1.0, wrong], &part);
+    }
+    let sizes: [(&str, i64, &[i64]); 4] = [
+        ("x0", 1, &[2, 2]),
+        ("", 1, &[]),
+        ("", 1, &[]),
+        ("x3", 7, &[1]),
+    ];
+    let short = [text("keep_aspect_ratio_policy", "not_larger")];
+    let short = message::model(OPSET, message::single("Resize", &short, &sizes));
+    let message = failure(short, &[x.clone(), Array::from([4i64])]);
+    let part = "`sizes` has 1 numbers for 2 axes, expected 2";
+    assert!(message.contains(part), "{message}");
+}

@@ -83,12 +83,7 @@ impl Geometry {
 /// Returns a list of integers, which must have `count` numbers for the spatial axes.
 fn numbers<'a>(call: &'a Call<'_>, name: &str, count: usize, spatial: usize) -> Option<&'a [i64]> {
     let list = call.ints(name)?;
-    if list.len() != count {
-        call.fail(&format!(
-            "`{name}` has {} numbers for {spatial} axes, expected {count}",
-            list.len()
-        ));
-    }
+    call.check_length(name, list.len(), spatial, count);
     Some(list)
 }
 

@@ -69,12 +69,15 @@ fn axes(call: &Call<'_>, x: &Array) -> Vec<Resized> {
         .map(|known| known.to_floats())
         .or_else(|| call.floats("scales"));
     let old: Vec<usize> = axes.iter().map(|axis| x.shape()[*axis]).collect();
-    let region = match call.text("coordinate_transformation_mode", "") {
-        "tf_crop_and_resize" => call.optional_known(1).map(|known| known.to_floats()),
-        _ => None,
-    };
+    let regions = regions(call, axes.len());
     let (scales, new): (Vec<f64>, Vec<usize>) = match (scales, sizes) {
         (Some(scales), _) => {
+            call.check_length("scales", scales.len(), axes.len(), axes.len());
+            if !scales.iter().all(|scale| *scale > 0.0 && scale.is_finite()) {
+                call.fail(&format!(
+                    "`scales` is {scales:?}, expected finite numbers above 0"
+                ));
+            }
             let new = old
                 .iter()
                 .zip(&scales)
@@ -83,28 +86,33 @@ fn axes(call: &Call<'_>, x: &Array) -> Vec<Resized> {
             let new = new.collect();
             (scales, new)
         }
-        (None, Some(sizes)) => of_sizes(call, &old, &call.sizes(&sizes.to_ints())),
+        (None, Some(sizes)) => {
+            call.check_length("sizes", sizes.size(), axes.len(), axes.len());
+            of_sizes(call, &old, &call.sizes(&sizes.to_ints()))
+        }
         (None, None) => call.fail("there are neither scales nor sizes"),
     };
-    if scales.len() != axes.len() || new.len() != axes.len() {
-        call.fail(&format!(
-            "got {} sizes for {} axes",
-            scales.len(),
-            axes.len()
-        ));
-    }
     let each = axes.iter().enumerate().map(|(i, axis)| Resized {
         axis: *axis,
         size: old[i],
         new_size: new[i],
         scale: scales[i],
-        region: match &region {
-            // All starts, then all ends.
-            Some(region) if region.len() == 2 * axes.len() => (region[i], region[i + axes.len()]),
-            _ => (0.0, 1.0),
-        },
+        region: regions[i],
     });
     each.collect()
+}
+
+/// Returns the part of each axis that is resized.
+fn regions(call: &Call<'_>, axes: usize) -> Vec<(f64, f64)> {
+    if call.text("coordinate_transformation_mode", "") != "tf_crop_and_resize" {
+        return vec![(0.0, 1.0); axes];
+    }
+    call.required(1);
+    let roi = call.optional_known(1).expect("it is required").to_floats();
+    call.check_length("roi", roi.len(), axes, 2 * axes);
+    // All starts, then all ends.
+    let (starts, ends) = roi.split_at(axes);
+    starts.iter().copied().zip(ends.iter().copied()).collect()
 }
 
 /// Returns the scales and the new sizes for requested sizes, which may keep the aspect ratio.
