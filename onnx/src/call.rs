@@ -83,6 +83,22 @@ impl Call<'_> {
         self.read(self.op.node.int(name, default))
     }
 
+    /// Returns an integer attribute that has no default.
+    pub fn required_int(&self, name: &str) -> i64 {
+        if self.attribute(name).is_none() {
+            self.fail(&format!("the attribute `{name}` is missing"));
+        }
+        self.int(name, 0)
+    }
+
+    /// Returns a number that must be at least `least`.
+    pub fn at_least(&self, least: usize, name: &str, number: i64) -> usize {
+        match usize::try_from(number) {
+            Ok(number) if number >= least => number,
+            _ => self.fail(&format!("`{name}` is {number}, expected at least {least}")),
+        }
+    }
+
     /// Returns a floating-point attribute.
     pub fn float(&self, name: &str, default: f64) -> f64 {
         self.read(self.op.node.float(name, default))
@@ -202,12 +218,17 @@ impl Call<'_> {
         self.axis_of(self.int("axis", default), ndim)
     }
 
-    /// Returns axes, or all axes without a list.
+    /// Returns different axes, or all axes without a list.
     pub fn axes_of(&self, axes: Option<&[i64]>, ndim: usize) -> Vec<usize> {
-        match axes {
-            Some(axes) => axes.iter().map(|axis| self.axis_of(*axis, ndim)).collect(),
-            None => (0..ndim).collect(),
+        let Some(listed) = axes else {
+            return (0..ndim).collect();
+        };
+        let axes: Vec<usize> = listed.iter().map(|a| self.axis_of(*a, ndim)).collect();
+        let is_repeated = |(i, axis)| axes[..i].contains(axis);
+        if let Some((_, axis)) = axes.iter().enumerate().find(|axis| is_repeated(*axis)) {
+            self.fail(&format!("the axes {listed:?} contain axis {axis} twice"));
         }
+        axes
     }
 
     /// Returns sizes that must not be negative.

@@ -192,3 +192,45 @@ fn scales_and_regions_of_resize() {
     let part = "`sizes` has 1 numbers for 2 axes, expected 2";
     assert!(message.contains(part), "{message}");
 }
+
+#[test]
+fn numbers_below_the_least() {
+    let image = || Array::ones(&[1, 1, 1, 1], DType::F32);
+    let (pair, feature) = ([Array::from([0i64, 1])], Array::from([1.0f32]));
+    let wrong: [(&str, &str, i64, &[Array]); 7] = [
+        ("Conv", "group", 0, &[image(), image()]),
+        ("ConvTranspose", "group", -1, &[image(), image()]),
+        (
+            "GroupNormalization",
+            "num_groups",
+            0,
+            &[image(), feature.clone(), feature],
+        ),
+        ("LRN", "size", 0, &[image()]),
+        ("DepthToSpace", "blocksize", 0, &[image()]),
+        ("SpaceToDepth", "blocksize", -2, &[image()]),
+        ("Split", "num_outputs", 0, &pair),
+    ];
+    for (operator, name, number, inputs) in wrong {
+        let part = format!("`{name}` is {number}, expected at least 1");
+        fails(operator, &[int(name, number)], inputs, &part);
+        if !matches!(name, "group" | "num_outputs") {
+            let part = format!("the attribute `{name}` is missing");
+            fails(operator, &[], inputs, &part);
+        }
+    }
+    let k = [Array::from([1.0f32, 2.0]), Array::from([-1i64])];
+    fails("TopK", &[], &k, "`k` is -1, expected at least 0");
+    let depth = [pair[0].clone(), Array::from([-1i64]), pair[0].clone()];
+    fails("OneHot", &[], &depth, "`depth` is -1, expected at least 0");
+}
+
+#[test]
+fn axes_that_are_missing_or_repeated() {
+    let x = || Array::ones(&[1, 2], DType::F32);
+    fails("Unsqueeze", &[], &[x()], "the axes are missing");
+    let part = "the axes [0, -4] contain axis 0 twice";
+    fails("Unsqueeze", &[], &[x(), Array::from([0i64, -4])], part);
+    let part = "the axes [1, -1] contain axis 1 twice";
+    fails("ReduceSum", &[], &[x(), Array::from([1i64, -1])], part);
+}

@@ -104,7 +104,7 @@ pub(super) fn convolve(call: &Call<'_>, x: &Array, kernel: &Array) -> Array {
         .strides(&geometry.strides)
         .rhs_dilation(&geometry.dilations)
         .padding(&geometry.pads[..])
-        .feature_group_count(call.int("group", 1).max(1) as usize);
+        .feature_group_count(call.at_least(1, "group", call.int("group", 1)));
     conv_general_dilated(x, kernel, &how)
 }
 
@@ -155,7 +155,7 @@ fn transposed(call: &Call<'_>) -> Array {
             (reach - low, reach - high + extra[d] as isize)
         })
         .collect();
-    let groups = call.int("group", 1).max(1) as usize;
+    let groups = call.at_least(1, "group", call.int("group", 1));
     let how = Convolution::new()
         .lhs_dilation(&geometry.strides)
         .rhs_dilation(&geometry.dilations)

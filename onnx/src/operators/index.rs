@@ -168,11 +168,11 @@ fn non_zero(call: &Call<'_>) -> Vec<Value> {
 
 fn one_hot(call: &Call<'_>) -> Array {
     let (indices, values) = (call.array(0), call.array(2));
-    let depth = call.host_ints(1)[0].max(0);
+    let depth = call.at_least(0, "depth", call.host_ints(1)[0]);
     let axis = call.axis(-1, indices.ndim() + 1) as isize;
     let indices = indices.astype(DType::I64);
-    let indices = where_(indices.lt(0), &indices + depth, &indices);
-    let hot = indices.one_hot_with(depth as usize, DType::Bool, axis);
+    let indices = where_(indices.lt(0), &indices + depth as i64, &indices);
+    let hot = indices.one_hot_with(depth, DType::Bool, axis);
     where_(
         hot,
         values.index_in_dim(1, 0, false),
@@ -293,13 +293,12 @@ fn slice_known(call: &Call<'_>) -> Option<HostTensor> {
 
 fn top_k(call: &Call<'_>) -> Vec<Value> {
     let x = call.array(0);
-    let k = call.int("k", 0);
     let k = if call.opset < 10 {
-        k
+        call.required_int("k")
     } else {
         call.host_ints(1)[0]
     };
-    let (k, axis) = (k.max(0) as usize, call.axis(-1, x.ndim()) as isize);
+    let (k, axis) = (call.at_least(0, "k", k), call.axis(-1, x.ndim()) as isize);
     let rows = x.move_axis(axis, -1);
     let (values, at) = match call.int("largest", 1) {
         1 => rows.top_k(k),

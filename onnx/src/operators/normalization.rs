@@ -112,7 +112,7 @@ fn dropout(call: &Call<'_>) -> Vec<Value> {
 
 fn group_norm(call: &Call<'_>) -> Array {
     let (x, scale, bias) = (call.array(0), call.array(1), call.array(2));
-    let groups = call.int("num_groups", 1).max(1) as usize;
+    let groups = call.at_least(1, "num_groups", call.required_int("num_groups"));
     let &[n, features, ..] = x.shape() else {
         call.fail(&format!("{} has no features", x.aval()));
     };

@@ -127,7 +127,7 @@ impl Sliding {
 /// Divides each feature by a power of the mean square of its neighbors.
 fn local_response(call: &Call<'_>) -> Array {
     let x = call.array(0);
-    let size = call.int("size", 1).max(1) as usize;
+    let size = call.at_least(1, "size", call.required_int("size"));
     let mut window = vec![1; x.ndim()];
     window[1] = size;
     let mut pads = vec![(0, 0); x.ndim()];

@@ -205,7 +205,8 @@ fn split(call: &Call<'_>) -> Vec<Value> {
         Some(sizes) => call.sizes(&sizes),
         None => {
             // Equal parts, except for a smaller last one.
-            let parts = call.int("num_outputs", call.outputs.len() as i64).max(1) as usize;
+            let parts = call.int("num_outputs", call.outputs.len() as i64);
+            let parts = call.at_least(1, "num_outputs", parts);
             let each = size.div_ceil(parts);
             (0..parts)
                 .map(|i| each.min(size.saturating_sub(i * each)))
@@ -238,7 +239,9 @@ fn squeezed(call: &Call<'_>) -> Vec<usize> {
 
 fn unsqueezed(call: &Call<'_>) -> Vec<usize> {
     let shape = call.required(0).shape();
-    let axes = call.ints_of("axes", 1).unwrap_or_default();
+    let Some(axes) = call.ints_of("axes", 1) else {
+        call.fail("the axes are missing");
+    };
     let ndim = shape.len() + axes.len();
     let axes = call.axes_of(Some(&axes), ndim);
     // Inserted axes have size 1; the old sizes fill the others in order.
@@ -263,7 +266,8 @@ fn permutation(call: &Call<'_>) -> Vec<usize> {
 
 /// Moves blocks of features to space: `[n, c, h, w]` becomes `[n, c / b², h b, w b]`.
 fn depth_to_space(call: &Call<'_>) -> Array {
-    let (x, b) = (call.array(0), call.int("blocksize", 1) as usize);
+    let x = call.array(0);
+    let b = call.at_least(1, "blocksize", call.required_int("blocksize"));
     let &[n, c, h, w] = x.shape() else {
         call.fail(&format!("{} is not an image", x.aval()));
     };
@@ -283,7 +287,8 @@ fn depth_to_space(call: &Call<'_>) -> Array {
 
 /// Moves blocks of space to features, the inverse of [`depth_to_space`].
 fn space_to_depth(call: &Call<'_>) -> Array {
-    let (x, b) = (call.array(0), call.int("blocksize", 1) as usize);
+    let x = call.array(0);
+    let b = call.at_least(1, "blocksize", call.required_int("blocksize"));
     let &[n, c, h, w] = x.shape() else {
         call.fail(&format!("{} is not an image", x.aval()));
     };
