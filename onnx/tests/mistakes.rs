@@ -234,3 +234,40 @@ fn axes_that_are_missing_or_repeated() {
     let part = "the axes [1, -1] contain axis 1 twice";
     fails("ReduceSum", &[], &[x(), Array::from([1i64, -1])], part);
 }
+
+#[test]
+fn lists_of_different_lengths() {
+    let rows = || Array::ones(&[3, 3], DType::F32);
+    let list = |numbers: &[i64]| Array::from(numbers);
+    let slice = |others: &[&[i64]], part: &str| {
+        for x in [rows(), Array::from([[1i64, 2], [3, 4]])] {
+            let others = others.iter().map(|numbers| list(numbers));
+            let inputs: Vec<Array> = std::iter::once(x).chain(others).collect();
+            fails("Slice", &[], &inputs, part);
+        }
+    };
+    slice(&[&[0, 0], &[1]], "got 2 starts, 1 ends, 2 axes and 2 steps");
+    slice(
+        &[&[0], &[1], &[0, 1]],
+        "got 1 starts, 1 ends, 2 axes and 1 steps",
+    );
+    slice(
+        &[&[0], &[1], &[0], &[1, 1]],
+        "got 1 starts, 1 ends, 1 axes and 2 steps",
+    );
+    slice(
+        &[&[0, 1], &[1, 2], &[1, -1]],
+        "the axes [1, -1] contain axis 1 twice",
+    );
+    slice(&[&[0]], "`ends` is missing");
+
+    let part = "`shape` has 1 numbers for 2 axes, expected 2";
+    fails("CenterCropPad", &[], &[rows(), list(&[2])], part);
+    let part = "the sizes [2, -1] are negative";
+    fails("CenterCropPad", &[], &[rows(), list(&[2, -1])], part);
+
+    let part = "the sizes [1, 1] add up to 2, but axis 0 has 3 elements";
+    for x in [rows(), list(&[1, 2, 3])] {
+        fails("Split", &[], &[x, list(&[1, 1])], part);
+    }
+}

@@ -234,18 +234,25 @@ struct Part {
 /// Returns the ranges that `Slice` selects.
 fn parts(call: &Call<'_>) -> Vec<Part> {
     let shape = call.required(0).shape();
-    let given = |name: &str, i: usize| call.ints_of(name, i);
-    let (starts, ends) = (
-        given("starts", 1).unwrap_or_default(),
-        given("ends", 2).unwrap_or_default(),
-    );
-    let axes = given("axes", 3).unwrap_or_else(|| (0..starts.len() as i64).collect());
-    let steps = call
-        .optional_ints(4)
-        .unwrap_or_else(|| vec![1; starts.len()]);
+    let bounds = |name: &str, input: usize| match call.ints_of(name, input) {
+        Some(bounds) => bounds,
+        None => call.fail(&format!("`{name}` is missing")),
+    };
+    let (starts, ends) = (bounds("starts", 1), bounds("ends", 2));
+    let axes = call.ints_of("axes", 3);
+    let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = call.optional_ints(4);
+    let steps = steps.unwrap_or_else(|| vec![1; starts.len()]);
+    let lengths = [&starts, &ends, &axes, &steps].map(Vec::len);
+    if lengths != [starts.len(); 4] {
+        let [starts, ends, axes, steps] = lengths;
+        call.fail(&format!(
+            "got {starts} starts, {ends} ends, {axes} axes and {steps} steps, expected equal numbers"
+        ));
+    }
+    let axes = call.axes_of(Some(&axes), shape.len());
     let numbers = starts.iter().zip(&ends).zip(axes.iter().zip(&steps));
-    let part = |((&start, &end), (&axis, &step)): ((&i64, &i64), (&i64, &i64))| {
-        let axis = call.axis_of(axis, shape.len());
+    let part = |((&start, &end), (&axis, &step)): ((&i64, &i64), (&usize, &i64))| {
         let size = shape[axis] as i64;
         // Numbers far outside of the axis are its ends, before the first or after the last element.
         let (low, high) = if step < 0 { (-1, size - 1) } else { (0, size) };

@@ -213,6 +213,12 @@ fn split(call: &Call<'_>) -> Vec<Value> {
                 .collect()
         }
     };
+    let total: usize = sizes.iter().sum();
+    if total != size {
+        call.fail(&format!(
+            "the sizes {sizes:?} add up to {total}, but axis {axis} has {size} elements"
+        ));
+    }
     let Value::Known(known) = x else {
         let parts = x.to_array().split_sizes(&sizes, axis as isize);
         return parts.into_iter().map(Value::from).collect();

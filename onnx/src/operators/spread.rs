@@ -62,8 +62,10 @@ fn pad(call: &Call<'_>) -> Array {
 fn center(call: &Call<'_>) -> Array {
     let x = call.array(0);
     let axes = call.axes_of(call.ints("axes"), x.ndim());
+    let sizes = call.sizes(&call.host_ints(1));
+    call.check_length("shape", sizes.len(), axes.len(), axes.len());
     let mut config = vec![(0, 0, 0); x.ndim()];
-    for (axis, size) in axes.into_iter().zip(call.host_ints(1)) {
+    for (axis, size) in axes.into_iter().zip(sizes) {
         let missing = size as isize - x.shape()[axis] as isize;
         let before = if missing < 0 {
             -(-missing / 2)
