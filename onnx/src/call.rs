@@ -83,6 +83,11 @@ impl Call<'_> {
         self.read(self.op.node.int(name, default))
     }
 
+    /// Returns an attribute that is the type of elements.
+    pub fn dtype(&self, name: &str) -> Option<DType> {
+        self.read(self.op.node.dtype(name))
+    }
+
     /// Returns an integer attribute that has no default.
     pub fn required_int(&self, name: &str) -> i64 {
         if self.attribute(name).is_none() {

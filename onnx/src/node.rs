@@ -1,8 +1,9 @@
 //! Nodes and their attributes.
 
-use crate::file::{Attribute, Node};
+use crate::file::{Attribute, Node, data_type_name, dtype_of};
 use crate::graph::Graph;
 use crate::known::HostTensor;
+use ramie_core::DType;
 use std::collections::HashMap;
 use std::fmt;
 
@@ -68,6 +69,21 @@ impl Node {
             _ => None,
         });
         Ok(value?.unwrap_or(default))
+    }
+
+    /// Returns an attribute that is the type of elements, or `None` if it is not given.
+    pub fn dtype(&self, name: &str) -> Result<Option<DType>, String> {
+        match self.int(name, 0)? {
+            // The specification defines 0 as an undefined type.
+            0 => Ok(None),
+            number => match dtype_of(number) {
+                None => Err(format!(
+                    "`{name}` is {}, which is not supported",
+                    data_type_name(number)
+                )),
+                dtype => Ok(dtype),
+            },
+        }
     }
 
     /// Returns a floating-point attribute.

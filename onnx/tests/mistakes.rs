@@ -271,3 +271,53 @@ fn lists_of_different_lengths() {
         fails("Split", &[], &[x, list(&[1, 1])], part);
     }
 }
+
+#[test]
+fn types_of_results() {
+    let x = || Array::ones(&[2, 2], DType::F32);
+    let wrong: [(&str, &str, &[Array]); 3] = [
+        ("EyeLike", "dtype", &[x()]),
+        (
+            "QuantizeLinear",
+            "output_dtype",
+            &[x(), Array::from(1.0f32)],
+        ),
+        (
+            "DequantizeLinear",
+            "output_dtype",
+            &[Array::from([1i64]), Array::from(1.0f32)],
+        ),
+    ];
+    for (operator, name, inputs) in wrong {
+        for (number, shown) in [(8, "string"), (99, "type 99"), (-1, "type -1")] {
+            let part = format!("`{name}` is {shown}, which is not supported");
+            fails(operator, &[int(name, number)], inputs, &part);
+        }
+        let model = of_arrays(OPSET, operator, &[int(name, 3)], inputs);
+        let model = Model::from_bytes(model).expect("a model");
+        let y = model.apply(&State::new(), inputs).remove(0);
+        assert_eq!(y.dtype(), DType::I8, "{operator}");
+    }
+}
+
+#[test]
+fn batch_normalization_of_each_element() {
+    let feature = Array::ones(&[1], DType::F32);
+    let inputs = [&[Array::ones(&[1, 1], DType::F32)], &vec![feature; 4][..]].concat();
+    let model = |opset: i64, spatial: i64| {
+        of_arrays(
+            opset,
+            "BatchNormalization",
+            &[int("spatial", spatial)],
+            &inputs,
+        )
+    };
+    for opset in [7, 8] {
+        let message = failure(model(opset, 0), &inputs);
+        assert!(
+            message.contains("`spatial` is 0, supported is 1"),
+            "{message}"
+        );
+        Model::from_bytes(model(opset, 1)).expect("a model");
+    }
+}

@@ -5,7 +5,13 @@ use crate::call::{Call, Value, signed};
 use ramie_core::{Array, DType, where_};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    values("BatchNormalization", batch_norm),
+    values("BatchNormalization", batch_norm).limits(|node, opset| {
+        // Version 9 removed the attribute.
+        match node.int("spatial", 1)? {
+            0 if opset < 9 => Err("`spatial` is 0, supported is 1".into()),
+            _ => Ok(()),
+        }
+    }),
     values("Dropout", dropout).needs(&[1, 2]),
     array("GroupNormalization", group_norm),
     array("InstanceNormalization", |c| {

@@ -3,7 +3,7 @@
 use super::elementwise::saturated;
 use super::{Operator, array, values};
 use crate::call::{Call, Value};
-use crate::file::dtype_of;
+use crate::file::Node;
 use ramie_core::dtypes::iinfo;
 use ramie_core::{Array, DType, where_};
 
@@ -20,18 +20,16 @@ pub(super) const OPERATORS: &[Operator] = &[
             Some(zero) => x.astype(wide) - spread(c, &zero.astype(wide), &x, axis),
             None => x,
         };
-        x.astype(scale.dtype()) * scale
-    }),
+        let y = x.astype(scale.dtype()) * &scale;
+        y.astype(c.dtype("output_dtype").unwrap_or(scale.dtype()))
+    })
+    .limits(limits),
     values("DynamicQuantizeLinear", dynamic),
     array("QuantizeLinear", |c| {
         let (x, axis) = (c.array(0), c.int("axis", 1));
         let zero = c.optional(2);
-        let requested = dtype_of(c.int("output_dtype", 0));
-        let dtype = zero
-            .as_ref()
-            .map(Array::dtype)
-            .or(requested)
-            .unwrap_or(DType::U8);
+        let given = zero.as_ref().map(Array::dtype);
+        let dtype = given.or(c.dtype("output_dtype")).unwrap_or(DType::U8);
         let scaled = &x / spread(c, &c.array(1), &x, axis);
         let scaled = if dtype.is_float() {
             scaled
@@ -46,8 +44,13 @@ pub(super) const OPERATORS: &[Operator] = &[
             0 if dtype.is_float() => shifted.astype(dtype),
             _ => quantized(&shifted, dtype),
         }
-    }),
+    })
+    .limits(limits),
 ];
+
+fn limits(node: &Node, _: i64) -> Result<(), String> {
+    node.dtype("output_dtype").map(drop)
+}
 
 /// Converts to a narrow dtype. Numbers beyond its range become its ends.
 pub(super) fn quantized(x: &Array, dtype: DType) -> Array {

@@ -2,7 +2,6 @@
 
 use super::{Operator, array, only, values};
 use crate::call::{Call, Value, signed};
-use crate::file::dtype_of;
 use crate::known::{HostTensor, Numbers, each};
 use ndarray::{Axis, IxDyn};
 use ramie_core::numpy::broadcast_shapes;
@@ -19,7 +18,9 @@ pub(super) const OPERATORS: &[Operator] = &[
             None
         }
     }),
-    array("EyeLike", eye_like).of_shape(),
+    array("EyeLike", eye_like)
+        .of_shape()
+        .limits(|n, _| n.dtype("dtype").map(drop)),
     array("Flatten", |c| {
         let x = c.array(0);
         // The axis may also be the number of axes.
@@ -133,7 +134,7 @@ fn expand(call: &Call<'_>) -> Array {
 
 fn eye_like(call: &Call<'_>) -> Array {
     let like = call.required(0);
-    let dtype = dtype_of(call.int("dtype", 0)).unwrap_or(like.dtype());
+    let dtype = call.dtype("dtype").unwrap_or(like.dtype());
     match like.shape() {
         &[rows, columns] => Array::eye_with(rows, columns, call.int("k", 0) as isize, dtype),
         shape => call.fail(&format!("the shape {shape:?} is not that of a matrix")),
