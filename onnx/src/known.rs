@@ -164,7 +164,12 @@ impl HostTensor {
         let (shape, scalars) = (self.shape(), self.scalars());
         // Equal elements, such as zeros, become one number in the program instead of a literal.
         let first = scalars.first().copied().unwrap_or(Scalar::Int(0));
-        if scalars.iter().all(|x| *x == first) {
+        // Zeros of both signs are equal, but they are different elements.
+        let is_first = |x: &Scalar| match (x, first) {
+            (Scalar::Float(x), Scalar::Float(first)) => x.to_bits() == first.to_bits(),
+            _ => *x == first,
+        };
+        if scalars.iter().all(is_first) {
             let scalar = Array::scalar(first.cast(self.dtype), self.dtype);
             return if shape.is_empty() {
                 scalar

@@ -47,7 +47,7 @@ impl Node {
         found.map(|(_, attribute)| attribute)
     }
 
-    /// Returns an attribute that is read in one way only, or an error if it has another type.
+    /// Returns what `read` returns for an attribute, or an error if that is `None`.
     fn read<'a, T>(
         &'a self,
         name: &str,

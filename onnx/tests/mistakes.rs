@@ -1,4 +1,4 @@
-//! Attributes and inputs that a node must not have are errors. No default replaces them.
+//! Wrong attributes and inputs of nodes are errors: no default replaces them.
 
 #[allow(dead_code)]
 mod common;
@@ -320,4 +320,29 @@ fn batch_normalization_of_each_element() {
         );
         Model::from_bytes(model(opset, 1)).expect("a model");
     }
+}
+
+#[test]
+fn axes_and_ranges_out_of_bounds() {
+    let x = [Array::ones(&[2, 3], DType::F32)];
+    for axis in [3, -3] {
+        let part = format!("axis {axis} is out of range for 2 axes");
+        fails("Flatten", &[int("axis", axis)], &x, &part);
+    }
+    let floats = |numbers: [f32; 3]| numbers.map(Array::from);
+    for [start, limit, delta] in [[5.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, f32::NAN, 1.0]] {
+        let part = format!("a step of {delta} never reaches {limit} from {start}");
+        fails("Range", &[], &floats([start, limit, delta]), &part);
+    }
+    for [start, limit] in [[5i64, 1], [1, 5]] {
+        let part = format!("a step of 0 never reaches {limit} from {start}");
+        fails("Range", &[], &[start, limit, 0].map(Array::from), &part);
+    }
+    let mixed = [Array::from(0i64), Array::from(1.0f32), Array::from(1i64)];
+    fails(
+        "Range",
+        &[],
+        &mixed,
+        "start, limit and step are i64, f32 and i64, expected one dtype",
+    );
 }

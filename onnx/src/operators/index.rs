@@ -254,14 +254,23 @@ fn parts(call: &Call<'_>) -> Vec<Part> {
     let numbers = starts.iter().zip(&ends).zip(axes.iter().zip(&steps));
     let part = |((&start, &end), (&axis, &step)): ((&i64, &i64), (&usize, &i64))| {
         let size = shape[axis] as i64;
-        // Numbers far outside of the axis are its ends, before the first or after the last element.
-        let (low, high) = if step < 0 { (-1, size - 1) } else { (0, size) };
-        let bound = |at: i64| if at < 0 { at.saturating_add(size) } else { at }.clamp(low, high);
-        let (start, end) = (bound(start), bound(end));
+        // Numbers far outside of the axis are its ends. A negative step starts at the last element
+        // at most, and may end before the element 0. An empty axis has neither.
+        let last = (size - 1).max(0);
+        let (first, low, high) = if step < 0 {
+            (last, -1, last)
+        } else {
+            (size, 0, size)
+        };
+        let counted = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
+        let (start, end) = (
+            counted(start).clamp(0, first),
+            counted(end).clamp(low, high),
+        );
         if step == 0 {
             call.fail("a step is 0");
         }
-        let distance = if step < 0 { start - end } else { end - start }.max(0);
+        let distance = if step < 0 { start - end } else { end - start }.clamp(0, size);
         let count = distance.unsigned_abs().div_ceil(step.unsigned_abs()) as usize;
         Part {
             axis,

@@ -24,15 +24,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     array("Flatten", |c| {
         let x = c.array(0);
         // The axis may also be the number of axes.
-        let axis = c.int("axis", 1);
-        let axis = if axis < 0 {
-            axis + x.ndim() as i64
-        } else {
-            axis
-        } as usize;
-        let rows: usize = x.shape()[..axis.min(x.ndim())].iter().product();
-        let columns: usize = x.shape()[axis.min(x.ndim())..].iter().product();
-        x.reshape(&[rows, columns])
+        let axis = match c.int("axis", 1) {
+            axis if axis == x.ndim() as i64 => x.ndim(),
+            axis => c.axis_of(axis, x.ndim()),
+        };
+        let (rows, columns) = x.shape().split_at(axis);
+        let sizes: [usize; 2] = [rows, columns].map(|sizes| sizes.iter().product());
+        x.reshape(&sizes)
     }),
     values("Identity", |c| vec![c.required(0).clone()]),
     values("Range", range).needs(&[0, 1, 2]),
@@ -146,23 +144,56 @@ fn range(call: &Call<'_>) -> Vec<Value> {
         call.required(i);
         call.optional_known(i).expect("it is required")
     });
-    let dtype = numbers[0].dtype;
-    let [start, limit, delta] = numbers.map(|known| known.to_floats()[0]);
-    // The formula of the specification; it also applies to a negative `delta`.
-    let count = ((limit - start) / delta).ceil().max(0.0);
-    if !count.is_finite() {
+    let dtypes = numbers.each_ref().map(|known| known.dtype);
+    let dtype = dtypes[0];
+    if dtypes != [dtype; 3] {
+        let [start, limit, delta] = dtypes;
         call.fail(&format!(
-            "a step of {delta} never reaches {limit} from {start}"
+            "start, limit and step are {start}, {limit} and {delta}, expected one dtype"
         ));
     }
-    let count = count as usize;
-    let each = (0..count).map(|i| start + i as f64 * delta);
-    let known = if dtype.is_float() {
-        HostTensor::floats(dtype, &[count], each.collect())
+    let range = if dtype.is_float() {
+        floats(dtype, numbers.each_ref().map(|known| known.to_floats()[0]))
     } else {
-        HostTensor::ints(dtype, &[count], each.map(|x| x as i64).collect())
+        integers(dtype, numbers.each_ref().map(|known| known.to_ints()[0]))
     };
-    vec![known.into()]
+    match range {
+        Some(range) => vec![range.into()],
+        None => {
+            let [start, limit, delta] = numbers.map(|known| known.to_floats()[0]);
+            call.fail(&format!(
+                "a step of {delta} never reaches {limit} from {start}"
+            ))
+        }
+    }
+}
+
+/// Returns a range of floats, or `None` if it has no end.
+fn floats(dtype: DType, [start, limit, delta]: [f64; 3]) -> Option<HostTensor> {
+    // The formula of the specification; it also applies to a negative `delta`.
+    let count = ((limit - start) / delta).ceil();
+    if delta == 0.0 || count.is_nan() || count == f64::INFINITY {
+        return None;
+    }
+    let count = count.max(0.0) as usize;
+    let each = (0..count).map(|i| start + i as f64 * delta);
+    Some(HostTensor::floats(dtype, &[count], each.collect()))
+}
+
+/// Returns a range of integers, or `None` if it has no end.
+fn integers(dtype: DType, numbers: [i64; 3]) -> Option<HostTensor> {
+    // The distance of 64-bit integers may exceed their range.
+    let [start, limit, delta] = numbers.map(|number| match dtype {
+        DType::U64 => i128::from(number.cast_unsigned()),
+        _ => i128::from(number),
+    });
+    if delta == 0 {
+        return None;
+    }
+    let distance = ((limit - start) * delta.signum()).max(0).unsigned_abs();
+    let count = distance.div_ceil(delta.unsigned_abs()) as usize;
+    let each = (0..count).map(|i| (start + i as i128 * delta) as i64);
+    Some(HostTensor::ints(dtype, &[count], each.collect()))
 }
 
 /// Returns the shape that `Reshape` requests: 0 copies a size, and -1 stands for the rest.
