@@ -505,7 +505,7 @@ fn smollm2_is_that_of_the_reference() {
         let logits = model.forward(&tokens).squeeze(&[0]);
         // Every 64th token.
         let shape = [logits.shape()[0], logits.shape()[1] / 64, 64];
-        logits.reshape(&shape).index_in_dim(0, 2, false)
+        logits.reshape(&shape).index_in_dim(0, 2).squeeze(&[2])
     });
     let logits = run(
         &mut model,

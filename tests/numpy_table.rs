@@ -2,7 +2,7 @@
 
 use ramie::dtypes::{DTypeKind, finfo, issubdtype};
 use ramie::numpy::{BoundsMode, ConvolveMode, Order, Side, TakeMode};
-use ramie::options::{Contraction, Descending, Exact, Reduction};
+use ramie::options::{Contraction, Descending, EqualNan, Exact, IncludeInitial, Reduction};
 use ramie::typing::Like;
 use ramie::{Array, DType};
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ methods! {
         bitwise_not blackman broadcast_to cbrt ceil celu compress corrcoef cos cosh
         count_nonzero cov cross cumprod cumprod_reversed cumsum cumsum_reversed cumulative_prod
         cumulative_sum deg2rad delete diag diag_indices diagflat diagonal diagonal_with diff
-        diff_n digamma digitize digitize_right dot_general dsplit dtype ediff1d elu entr erf
+        digamma digitize dot_general dsplit dtype ediff1d elu entr erf
         erf_inv erfc erfcx exp exp2 expand_dims expit expm1 extract eye eye_with fabs factorial
         flatnonzero flip fliplr flipud floor frexp gamma gammaln gammasgn gelu
         geomspace glu gradient gradients hamming hanning hard_sigmoid hard_silu hard_tanh
@@ -47,7 +47,7 @@ methods! {
         negative nonzero one_hot one_hot_with ones ones_like packbits pad_with partition poly
         polyder polyfit polyint positive prod ptp rad2deg ravel reciprocal
         relu relu6 resize rint roll_axis roll_dynamic
-        rot90 round round_decimals segment_max segment_min segment_prod segment_sum selu
+        rot90 round segment_max segment_min segment_prod segment_sum selu
         setdiff1d setxor1d shape sigmoid sign signbit silu sin sinc sinh size soft_sign
         softplus sort spacing sparse_plus sparse_sigmoid
         split_sizes sqrt square squareplus squeeze standardize std sum swap_axes swish t tan
@@ -57,7 +57,7 @@ methods! {
         vsplit zeros zeros_like
     }
     with_operand {
-        add allclose append arctan2 array_equal array_equal_or_nan array_equiv beta betaln
+        add allclose append arctan2 array_equal array_equiv beta betaln
         bitwise_and bitwise_or bitwise_xor boxcox boxcox1p comb copysign divmod dot eq
         fill_diagonal float_power floor_divide fmax fmin fmod gammainc gammaincc gcd ge gt
         heaviside hypot inner isclose isin kl_div lcm ldexp le left_shift logaddexp
@@ -73,6 +73,12 @@ methods! {
         nanmedian_over
     }
     called {
+        array_equal_with |x| x.array_equal_with(x, EqualNan);
+        cumulative_prod_with |x| x.cumulative_prod_with(0, IncludeInitial);
+        cumulative_sum_with |x| x.cumulative_sum_with(0, IncludeInitial);
+        diff_with |x| x.diff_with(0, 1);
+        digitize_with |x| x.digitize_with(x, Side::Right);
+        round_with |x| x.round_with(1);
         allclose_with |x| x.allclose_with(x, (0.0, 0.0));
         average |x| x.average(x, 0);
         average_and_weight |x| x.average_and_weight(x, 0);

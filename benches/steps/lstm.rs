@@ -21,7 +21,7 @@ impl Module for Lstm {
             let cell = OptimizedLSTMCell::new(WIDTH).recurrent_kernel_init(init::lecun_normal());
             x = scope.child(&RNN::new(cell), x);
         }
-        let last = x.index_in_dim(-1, 1, false);
+        let last = x.index_in_dim(-1, 1).squeeze(&[1]);
         scope.child(&Dense::new(10), last)
     }
 }

@@ -10,9 +10,9 @@
 
 pub use crate::functions::implicit::{custom_linear_solve, custom_root, custom_root_with};
 pub use crate::functions::ops::{
-    avg_pool, conv, conv_general_dilated, conv_general_dilated_local, conv_general_dilated_patches,
-    conv_transpose, conv_with_general_padding, dot_product_attention, max_pool, min_pool,
-    platform_dependent, pool, reduce_window, select_and_scatter,
+    avg_pool, avg_pool_with, conv, conv_general_dilated, conv_general_dilated_local,
+    conv_general_dilated_patches, conv_transpose, conv_with_general_padding, dot_product_attention,
+    max_pool, min_pool, platform_dependent, pool, reduce_window, select_and_scatter,
 };
 pub use crate::prim::collective::functions::{
     Along, PcastTo, all_gather, all_gather_invariant, all_gather_with, all_to_all, axis_index,
@@ -25,7 +25,7 @@ pub use crate::prim::control::functions::{
     cond, fori_loop, fori_loop_with, scan, scan_with, switch, while_loop,
 };
 pub use crate::prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
-pub use crate::prim::cumulative::associative_scan;
+pub use crate::prim::cumulative::{associative_scan, associative_scan_with};
 pub use crate::prim::dot::{DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers};
 pub use crate::prim::elementwise::RoundingMethod;
 pub use crate::prim::index::GatherScatterMode;

@@ -162,7 +162,7 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
             let f = linalg::lu(x);
             return vec![f.lu, f.pivots, f.permutation];
         }
-        "fft" => fft::fft(&x.astype(DType::C64), None, -1, fft::Norm::default()),
+        "fft" => fft::fft(&x.astype(DType::C64)),
         "reshard" => reshard(x, P!["Z", "X"]),
         "unreduced" => reshard(x, P!["X", None].with_unreduced("Y")),
         "unreduced_add" => {

@@ -111,7 +111,7 @@ impl SpeakerEncoder {
         for layer in &mut self.layers {
             x = layer.forward(&x);
         }
-        let last = x.index_in_dim(-1, 1, false);
+        let last = x.index_in_dim(-1, 1).squeeze(&[1]);
         unit(&self.linear.forward(&last).relu())
     }
 

@@ -143,7 +143,7 @@ pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of}
 pub use module::{Deterministic, Module, UseRunningAverage};
 pub use optimizer::{ModelAndOptimizer, Optimizer};
 #[doc(inline)]
-pub use ramie_core::lax::{avg_pool, max_pool, min_pool, pool};
+pub use ramie_core::lax::{avg_pool, avg_pool_with, max_pool, min_pool, pool};
 pub use ramie_derive::Module;
 /// ```
 /// use ramie_core::{Array, DType, tree};

@@ -117,8 +117,11 @@ fn assign(costs: &Array, row: Array, so_far: Assignment) -> Assignment {
     let path = while_loop(
         |p: Path| p.ends.logical_not(),
         |p| {
-            let at = found.before.dynamic_index_in_dim(&p.column, 0, false);
-            let next = p.column_of_row.dynamic_index_in_dim(&at, 0, false);
+            let at = found
+                .before
+                .dynamic_index_in_dim(&p.column, 0)
+                .squeeze(&[0]);
+            let next = p.column_of_row.dynamic_index_in_dim(&at, 0).squeeze(&[0]);
             let set = |list: &Array, place: &Array, value: &Array| {
                 list.dynamic_update_index_in_dim(&value.expand_dims(&[0]), place, 0)
             };
@@ -151,7 +154,7 @@ struct Path {
 /// Extends the search by one column.
 fn further(costs: &Array, so_far: &Assignment, s: Search) -> Search {
     let (n, m) = (costs.shape()[0], costs.shape()[1]);
-    let of_row = |list: &Array| list.dynamic_index_in_dim(&s.row, 0, false);
+    let of_row = |list: &Array| list.dynamic_index_in_dim(&s.row, 0).squeeze(&[0]);
     let rows_seen = s
         .rows_seen
         .bitwise_or(Array::iota(&[n], 0, DType::I32).eq(&s.row));
@@ -167,7 +170,10 @@ fn further(costs: &Array, so_far: &Assignment, s: Search) -> Search {
     let free = so_far.row_of_column.lt(0).astype(DType::I32);
     let column = (&nearest + &nearest * free).argmax(0);
     let column = column.astype(DType::I32);
-    let partner = so_far.row_of_column.dynamic_index_in_dim(&column, 0, false);
+    let partner = so_far
+        .row_of_column
+        .dynamic_index_in_dim(&column, 0)
+        .squeeze(&[0]);
     let ends = partner.lt(0);
     let seen = Array::iota(&[m], 0, DType::I32).eq(&column);
     Search {

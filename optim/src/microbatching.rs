@@ -185,10 +185,7 @@ pub fn microbatch<B: Tree, R: Tree>(
     fn run<B: Tree, R: Tree>(fun: &impl Fn(B) -> R, options: &Microbatch, batch: &B) -> R {
         let n = parts(batch, options.size, options.axis);
         let apart = reshape_batch_axis(batch, options.size, options.axis);
-        let part = |index: &Array| {
-            let at = |a: &Array| a.dynamic_index_in_dim(index, options.axis as isize, false);
-            fun(tree::map(&apart, at))
-        };
+        let part = |index: &Array| fun(part(&apart, index, options.axis as isize));
         // The loop's carry needs the types of the results.
         let one = eval_shape(|index: Array| part(&index), Array::scalar(0, DType::I32));
         let kinds = kinds(&one, &options.accumulators);
@@ -236,6 +233,14 @@ pub fn microbatch<B: Tree, R: Tree>(
         tree::with_leaves(&one, finished)
     }
     move |batch| run(&fun, &options, &batch)
+}
+
+/// Returns the microbatch with an index, which counts along `axis`.
+#[track_caller]
+fn part<B: Tree>(apart: &B, index: &Array, axis: isize) -> B {
+    tree::map(apart, |a| {
+        a.dynamic_index_in_dim(index, axis).squeeze(&[axis])
+    })
 }
 
 /// Returns how each array of the results is accumulated.

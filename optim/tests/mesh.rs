@@ -13,7 +13,9 @@ use ramie_testing::cpu_devices;
 
 fn objective(params: &State, step: &Array) -> Array {
     let at = |path: &str| params.get(path).expect(path);
-    let x = grid(&[3, 5, 4], 1.0, 0.4).dynamic_index_in_dim(step, 0, false);
+    let x = grid(&[3, 5, 4], 1.0, 0.4)
+        .dynamic_index_in_dim(step, 0)
+        .squeeze(&[0]);
     let h = (x.matmul(at("kernel")) + at("bias")).tanh();
     (h - grid(&[8], 0.5, 2.0)).square().sum()
 }

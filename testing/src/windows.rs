@@ -4,8 +4,8 @@ use super::apply::{Operation, numbers, of};
 use super::convolution::padding;
 use super::golden::Row;
 use ramie_core::Array;
-use ramie_core::lax::{avg_pool, max_pool, min_pool, pool, reduce, reduce_window};
-use ramie_core::options::Window;
+use ramie_core::lax::{avg_pool, avg_pool_with, max_pool, min_pool, pool, reduce, reduce_window};
+use ramie_core::options::{ExcludePadding, Window};
 use ramie_core::prim::window::{Select, SelectAndGatherAdd, SelectAndScatterAdd, SlidingWindow};
 use ramie_core::typing::Dims;
 use serde_json::Value;
@@ -52,7 +52,11 @@ fn pooling(name: &str, p: Value) -> Option<Box<Operation>> {
         "max_pool" => operation!(|x, shape, strides, pads| max_pool(x, &shape, &strides, pads)),
         "min_pool" => operation!(|x, shape, strides, pads| min_pool(x, &shape, &strides, pads)),
         "avg_pool" => {
-            operation!(|x, shape, strides, pads| avg_pool(x, &shape, &strides, pads, counted))
+            operation!(|x, shape, strides, pads| if counted {
+                avg_pool(x, &shape, &strides, pads)
+            } else {
+                avg_pool_with(x, &shape, &strides, pads, ExcludePadding)
+            })
         }
         "pool" => operation!(|x, shape, strides, pads| {
             pool(x, 1, |a, b| a * b, &shape, &strides, pads)

@@ -81,7 +81,7 @@ pub fn cases() -> Vec<Case> {
             linalg::pinv(&f32(&[3]))
         }),
         case("fft: axis out of range", || {
-            fft::fft(&f32(&[8]), None, 1, fft::Norm::Backward)
+            fft::fft_with(&f32(&[8]), fft::Fft::new().axes(&[1]))
         }),
         case(
             "ragged_dot: the number of groups does not match the matrices",

@@ -74,7 +74,7 @@ pub fn cases() -> Vec<Case> {
             || f32(&[5]).split_sizes(&[2, 2], 0),
         ),
         case("slice: the axis does not contain the range", || {
-            f32(&[5]).slice(&[2], &[6], None)
+            f32(&[5]).slice(&[2], &[6])
         }),
         case("pad: padding for too few axes", || {
             f32(&[2, 3]).pad(&[(1, 1)], 0.0)

@@ -35,7 +35,9 @@ fn pipelined(mine: Stages, x: Array) -> Array {
     let (count, last) = (x.shape()[0], n as i32 - 1);
     let next: Vec<(usize, usize)> = (0..n - 1).map(|i| (i, i + 1)).collect();
     let tick = |(came, outs): (Array, Array), t: Array| {
-        let fresh = x.dynamic_index_in_dim(t.minimum(count as i32 - 1), 0, false);
+        let fresh = x
+            .dynamic_index_in_dim(t.minimum(count as i32 - 1), 0)
+            .squeeze(&[0]);
         let input = where_(here.eq(0), fresh, came);
         let out = stage(&kernel, &bias, &input);
         // Before the first is through, what is written here is overwritten.

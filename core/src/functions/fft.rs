@@ -1,14 +1,15 @@
 //! Discrete Fourier transforms, as in `jax.numpy.fft`.
 //!
-//! Transforms of one axis take an axis and an optional length; the axis is truncated or
-//! zero-padded to that length. Transforms of several axes take lists of lengths and axes.
+//! Transforms are of the last axis, of the last two axes, or of all axes. Those that end in `_with`
+//! take [`Fft`]: other axes, lengths to which the axes are truncated or zero-padded, and a
+//! normalization.
 //!
 //! ```no_run
 //! use ramie_core::{Array, fft};
 //! let x = Array::from([1.0f32, 2.0, 3.0, 4.0]);
-//! let y = fft::fft(&x, None, -1, fft::Norm::Backward);
+//! let y = fft::fft(&x);
 //! assert_eq!(y.real().to_vec::<f32>(), [10.0, -2.0, -2.0, -2.0]);
-//! let back = fft::ifft(&y, None, -1, fft::Norm::Backward);
+//! let back = fft::ifft(&y);
 //! assert_eq!(back.real().to_vec::<f32>(), [1.0, 2.0, 3.0, 4.0]);
 //! ```
 
@@ -41,6 +42,103 @@ impl Norm {
     }
 }
 
+/// Options of the transforms. A [`Norm`] converts into it.
+///
+/// ```no_run
+/// use ramie_core::fft::{Fft, Norm, fft_with};
+/// use ramie_core::{Array, DType};
+/// let x = Array::ones(&[4, 2], DType::F32);
+/// let options = Fft::new().axes(&[0]).lengths(&[6]).norm(Norm::Ortho);
+/// assert_eq!(fft_with(&x, options).shape(), [6, 2]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Fft {
+    lengths: Option<Vec<usize>>,
+    axes: Option<Vec<isize>>,
+    norm: Norm,
+}
+
+impl Fft {
+    /// Creates the options of a transform of the last axes, by default in their own lengths.
+    pub fn new() -> Fft {
+        Fft::default()
+    }
+
+    /// Sets the lengths, one for each axis. The axes are truncated or zero-padded to them. Inverse
+    /// transforms of real numbers return this many numbers along the last axis; the default is an
+    /// even number, twice the size of the axis minus 2.
+    #[must_use]
+    pub fn lengths(self, lengths: &[usize]) -> Fft {
+        Fft {
+            lengths: Some(lengths.to_vec()),
+            ..self
+        }
+    }
+
+    /// Sets the axes.
+    #[must_use]
+    pub fn axes(self, axes: &[isize]) -> Fft {
+        Fft {
+            axes: Some(axes.to_vec()),
+            ..self
+        }
+    }
+
+    /// Sets the normalization. Defaults to [`Norm::Backward`].
+    #[must_use]
+    pub fn norm(self, norm: Norm) -> Fft {
+        Fft { norm, ..self }
+    }
+
+    /// Returns the axes: those that were set, or else the last ones.
+    #[track_caller]
+    fn axes_of(&self, operation: &str, x: &Array, count: Option<usize>) -> Vec<isize> {
+        let natural = count.or(self.lengths.as_ref().map(Vec::len));
+        let last = natural.unwrap_or(x.ndim()) as isize;
+        let axes = self.axes.clone().unwrap_or_else(|| (-last..0).collect());
+        assert!(
+            count.is_none_or(|count| count == axes.len()),
+            "{operation}: got {} axes, expected {last}\n  help: the functions whose names end in \
+             `n`, such as `fftn`, transform any number of axes",
+            axes.len()
+        );
+        axes
+    }
+
+    /// Returns the only axis, and its length if it was set.
+    #[track_caller]
+    fn single(&self, operation: &str, x: &Array) -> (isize, Option<usize>) {
+        let axis = self.axes_of(operation, x, Some(1))[0];
+        (axis, self.lengths.as_ref().and_then(|s| s.first().copied()))
+    }
+
+    /// Transforms `count` axes, or any number.
+    #[track_caller]
+    fn transform(
+        &self,
+        operation: &str,
+        x: &Array,
+        fft_type: FftType,
+        count: Option<usize>,
+    ) -> Array {
+        let axes = self.axes_of(operation, x, count);
+        transform(
+            operation,
+            x,
+            fft_type,
+            self.lengths.as_deref(),
+            &axes,
+            self.norm,
+        )
+    }
+}
+
+impl From<Norm> for Fft {
+    fn from(norm: Norm) -> Fft {
+        Fft::new().norm(norm)
+    }
+}
+
 /// Transforms some axes to the given lengths.
 #[track_caller]
 fn transform(
@@ -60,8 +158,8 @@ fn transform(
     );
     assert!(
         lengths.is_none_or(|s| !s.contains(&0)),
-        "{operation}: the length of a transform must not be 0\n  help: pass None as lengths to \
-         use those of {}",
+        "{operation}: the length of a transform must not be 0\n  help: leave out the \
+         lengths to use those of {}",
         x.aval()
     );
     let half = fft_type == FftType::Irfft;
@@ -127,98 +225,84 @@ fn along_last(x: &Array, fft_type: FftType, lengths: &[usize]) -> Array {
     }
 }
 
-macro_rules! one_axis {
-    ($( $(#[$doc:meta])* $f:ident $ty:ident;)*) => { $(
+macro_rules! transforms {
+    ($( $(#[$doc:meta])* $f:ident $with:ident $ty:ident $count:expr;)*) => { $(
         $(#[$doc])*
-        ///
-        /// The axis is truncated or zero-padded to `n`, if it is given.
         ///
         /// # Panics
-        /// Panics if the axis is out of range, or if the length is 0.
+        /// Panics if the array has too few axes, or if a length is 0.
         #[track_caller]
-        pub fn $f(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
-            transform(stringify!($f), x, FftType::$ty, n.as_ref().map(std::slice::from_ref), &[axis], norm)
-        } )*
-    };
-}
+        pub fn $f(x: &Array) -> Array {
+            $with(x, Fft::new())
+        }
 
-one_axis! {
-    /// Computes the Fourier transform along an axis.
-    fft Fft;
-    /// Computes the inverse of [`fft`](fft()).
-    ifft Ifft;
-    /// Computes the Fourier transform of real numbers: the first `n / 2 + 1` frequencies, which
-    /// determine the others.
-    rfft Rfft;
-    /// Computes the inverse of [`rfft`]: `n` real numbers. `n` defaults to an even number, twice
-    /// the size of the axis minus 2.
-    irfft Irfft;
-}
-
-macro_rules! several_axes {
-    ($( $(#[$doc:meta])* $f:ident $ty:ident;)*) => { $(
-        $(#[$doc])*
-        ///
-        /// If `axes` is `None`, the last axes are transformed, as many as there are lengths, or
-        /// all axes if there are no lengths. Each axis is truncated or zero-padded to its length.
+        #[doc = concat!("Same as [`", stringify!($f), "`](", stringify!($f), "()), with options.")]
         ///
         /// # Panics
         /// Panics if an axis is out of range or given twice, if the numbers of lengths and axes
-        /// differ, or if a length is 0.
+        /// do not fit, or if a length is 0.
         #[track_caller]
-        pub fn $f(x: &Array, lengths: Option<&[usize]>, axes: Option<&[isize]>, norm: Norm) -> Array {
-            let last = lengths.map_or(x.ndim(), <[usize]>::len) as isize;
-            let default: Vec<isize> = (-last..0).collect();
-            transform(stringify!($f), x, FftType::$ty, lengths, axes.unwrap_or(&default), norm)
+        pub fn $with(x: &Array, options: impl Into<Fft>) -> Array {
+            options.into().transform(stringify!($f), x, FftType::$ty, $count)
         } )*
     };
 }
 
-several_axes! {
-    /// Computes the Fourier transform over several axes.
-    fftn Fft;
+transforms! {
+    /// Computes the Fourier transform along the last axis.
+    fft fft_with Fft Some(1);
+    /// Computes the inverse of [`fft`](fft()).
+    ifft ifft_with Ifft Some(1);
+    /// Computes the Fourier transform of real numbers along the last axis: the first `n / 2 + 1`
+    /// frequencies, which determine the others.
+    rfft rfft_with Rfft Some(1);
+    /// Computes the inverse of [`rfft`].
+    irfft irfft_with Irfft Some(1);
+}
+
+transforms! {
+    /// Computes the Fourier transform over all axes.
+    fftn fftn_with Fft None;
     /// Computes the inverse of [`fftn`].
-    ifftn Ifft;
-    /// Computes the Fourier transform of real numbers over several axes. The last axis contains
-    /// half of the frequencies.
-    rfftn Rfft;
+    ifftn ifftn_with Ifft None;
+    /// Computes the Fourier transform of real numbers over all axes. The last axis contains half of
+    /// the frequencies.
+    rfftn rfftn_with Rfft None;
     /// Computes the inverse of [`rfftn`].
-    irfftn Irfft;
+    irfftn irfftn_with Irfft None;
 }
 
-macro_rules! two_axes {
-    ($( $(#[$doc:meta])* $f:ident $ty:ident;)*) => { $(
-        $(#[$doc])*
-        ///
-        /// # Panics
-        /// Panics if an axis is out of range or given twice, or if a length is 0.
-        #[track_caller]
-        pub fn $f(x: &Array, lengths: Option<[usize; 2]>, axes: [isize; 2], norm: Norm) -> Array {
-            let lengths = lengths.as_ref().map(<[usize; 2]>::as_slice);
-            transform(stringify!($f), x, FftType::$ty, lengths, &axes, norm)
-        } )*
-    };
-}
-
-two_axes! {
-    /// Computes the Fourier transform over two axes, usually `[-2, -1]`.
-    fft2 Fft;
+transforms! {
+    /// Computes the Fourier transform over the last two axes.
+    fft2 fft2_with Fft Some(2);
     /// Computes the inverse of [`fft2`].
-    ifft2 Ifft;
-    /// Computes the Fourier transform of real numbers over two axes. The second axis contains
+    ifft2 ifft2_with Ifft Some(2);
+    /// Computes the Fourier transform of real numbers over the last two axes. The last one contains
     /// half of the frequencies.
-    rfft2 Rfft;
+    rfft2 rfft2_with Rfft Some(2);
     /// Computes the inverse of [`rfft2`].
-    irfft2 Irfft;
+    irfft2 irfft2_with Irfft Some(2);
 }
 
 /// Computes the Fourier transform of a signal with the symmetry of a real spectrum, given by its
-/// first half. The result is `n` real numbers.
+/// first half along the last axis. The result is real numbers.
 ///
 /// # Panics
-/// Panics if the axis is out of range, or the length is 0.
+/// Panics if the array has no axes, or the length is 0.
 #[track_caller]
-pub fn hfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
+pub fn hfft(x: &Array) -> Array {
+    hfft_with(x, Fft::new())
+}
+
+/// Same as [`hfft`], with options.
+///
+/// # Panics
+/// Panics if the axis is out of range, if there are several axes, or if the length is 0.
+#[track_caller]
+pub fn hfft_with(x: &Array, options: impl Into<Fft>) -> Array {
+    let options = options.into();
+    let (axis, n) = options.single("hfft", x);
+    let norm = options.norm;
     let size = x.shape()[x.axis("hfft", axis)];
     let n = n.unwrap_or(2 * size.saturating_sub(1));
     let y = transform(
@@ -235,9 +319,21 @@ pub fn hfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
 /// Computes the inverse of [`hfft`]: the first half of a symmetric spectrum.
 ///
 /// # Panics
-/// Panics if the axis is out of range, or the length is 0.
+/// Panics if the array has no axes, or the length is 0.
 #[track_caller]
-pub fn ihfft(x: &Array, n: Option<usize>, axis: isize, norm: Norm) -> Array {
+pub fn ihfft(x: &Array) -> Array {
+    ihfft_with(x, Fft::new())
+}
+
+/// Same as [`ihfft`], with options.
+///
+/// # Panics
+/// Panics if the axis is out of range, if there are several axes, or if the length is 0.
+#[track_caller]
+pub fn ihfft_with(x: &Array, options: impl Into<Fft>) -> Array {
+    let options = options.into();
+    let (axis, n) = options.single("ihfft", x);
+    let norm = options.norm;
     let n = n.unwrap_or(x.shape()[x.axis("ihfft", axis)]);
     let y = transform(
         "ihfft",
@@ -290,29 +386,43 @@ fn expect_samples(operation: &str, n: usize, dtype: DType) {
     );
 }
 
-/// Shifts the zero frequency to the center of each of the given axes, or of all axes if `axes` is
-/// `None`.
+/// Shifts the zero frequency to the center of all axes.
+#[track_caller]
+pub fn fftshift(x: &Array) -> Array {
+    fftshift_with(x, &all_axes(x))
+}
+
+/// Same as [`fftshift`], along the given axes.
 ///
 /// # Panics
 /// Panics if an axis is out of range.
 #[track_caller]
-pub fn fftshift(x: &Array, axes: Option<&[isize]>) -> Array {
+pub fn fftshift_with(x: &Array, axes: &[isize]) -> Array {
     shift("fftshift", x, axes, |n| n / 2)
 }
 
 /// Computes the inverse of [`fftshift`].
+#[track_caller]
+pub fn ifftshift(x: &Array) -> Array {
+    ifftshift_with(x, &all_axes(x))
+}
+
+/// Computes the inverse of [`fftshift_with`].
 ///
 /// # Panics
 /// Panics if an axis is out of range.
 #[track_caller]
-pub fn ifftshift(x: &Array, axes: Option<&[isize]>) -> Array {
+pub fn ifftshift_with(x: &Array, axes: &[isize]) -> Array {
     shift("ifftshift", x, axes, |n| -(n / 2))
 }
 
+fn all_axes(x: &Array) -> Vec<isize> {
+    (0..x.ndim() as isize).collect()
+}
+
 #[track_caller]
-fn shift(operation: &str, x: &Array, axes: Option<&[isize]>, by: fn(isize) -> isize) -> Array {
-    let all: Vec<isize> = (0..x.ndim() as isize).collect();
-    let axes = x.axes(operation, axes.unwrap_or(&all));
+fn shift(operation: &str, x: &Array, axes: &[isize], by: fn(isize) -> isize) -> Array {
+    let axes = x.axes(operation, axes);
     let roll = |rolled: Array, &d: &usize| rolled.roll(by(x.shape()[d] as isize), d as isize);
     axes.iter().fold(x.clone(), roll)
 }

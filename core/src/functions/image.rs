@@ -28,6 +28,33 @@ pub enum ResizeMethod {
     Area,
 }
 
+impl ResizeMethod {
+    /// Samples the image without antialiasing (`antialias=False` in JAX).
+    #[must_use]
+    pub fn without_antialias(self) -> Resize {
+        Resize {
+            method: self,
+            antialias: false,
+        }
+    }
+}
+
+/// A [`ResizeMethod`], which converts into it, with or without antialiasing.
+#[derive(Clone, Copy, Debug)]
+pub struct Resize {
+    method: ResizeMethod,
+    antialias: bool,
+}
+
+impl From<ResizeMethod> for Resize {
+    fn from(method: ResizeMethod) -> Resize {
+        Resize {
+            method,
+            antialias: true,
+        }
+    }
+}
+
 /// The kernels, as functions of distances in pixels.
 #[derive(Clone, Copy)]
 enum Kernel {
@@ -145,8 +172,9 @@ fn inexact(image: &Array) -> Array {
     }
 }
 
-/// Resizes an image to `shape`, with antialiasing when downsampling (`jax.image.resize`). Axes
-/// with the same size are left unchanged: for images `[batch, height, width, channels]`, pass the
+/// Resizes an image to `shape` (`jax.image.resize`), with antialiasing when downsampling unless the
+/// method is [without it](ResizeMethod::without_antialias). Axes with the same size are left
+/// unchanged: for images `[batch, height, width, channels]`, pass the
 /// same batch size and number of channels.
 ///
 /// ```
@@ -158,17 +186,8 @@ fn inexact(image: &Array) -> Array {
 /// # Panics
 /// Panics if the length of `shape` differs from the number of axes.
 #[track_caller]
-pub fn resize(image: &Array, shape: &[usize], method: ResizeMethod) -> Array {
-    resize_with(image, shape, method, true)
-}
-
-/// Resizes an image like [`resize`], with optional antialiasing
-/// (`jax.image.resize(.., antialias=..)`).
-///
-/// # Panics
-/// Panics in the same cases as [`resize`].
-#[track_caller]
-pub fn resize_with(image: &Array, shape: &[usize], method: ResizeMethod, antialias: bool) -> Array {
+pub fn resize(image: &Array, shape: &[usize], method: impl Into<Resize>) -> Array {
+    let Resize { method, antialias } = method.into();
     check_rank("resize", image, shape);
     let changed: Vec<usize> = (0..shape.len())
         .filter(|&d| image.shape()[d] != shape[d])
@@ -226,9 +245,9 @@ pub fn scale_and_translate(
     spatial_axes: &[isize],
     scale: impl IntoArray,
     translation: impl IntoArray,
-    method: ResizeMethod,
-    antialias: bool,
+    method: impl Into<Resize>,
 ) -> Array {
+    let Resize { method, antialias } = method.into();
     check_rank("scale_and_translate", image, shape);
     assert!(
         method != ResizeMethod::Nearest,

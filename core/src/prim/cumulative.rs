@@ -37,7 +37,8 @@ macro_rules! differentiation {
             }
             let scan = |x: &[Array]| {
                 let combine = |a: &[Array], b: &[Array]| vec![$combine(&a[0], &b[0])];
-                associative_scan(combine, x, $self.reverse, $self.axis as isize)
+                let (reverse, axis) = ($self.reverse, $self.axis as isize);
+                associative_scan_with(combine, x, AssociativeScanOptions { reverse, axis })
             };
             vec![jvp_of(scan, primals, tangents).1.pop()]
         })
@@ -192,27 +193,48 @@ fn log_add_exp(ctx: &mut Lowering<'_>, dtype: DType) -> Region {
 }
 
 /// Computes all prefix results of an associative operation along an axis, in a logarithmic number
-/// of steps: element `i` of the result combines the elements of `elems` up to `i` (with
-/// `reverse`, from `i` on). Several arrays of the same size along the axis are scanned together;
-/// `combine` takes and returns one array for each.
+/// of steps: element `i` of the result combines the elements of `elems` up to `i`. Several arrays of
+/// the same size along the axis, the first one, are scanned together; `combine` takes and returns
+/// one array for each.
 ///
 /// ```no_run
 /// use ramie_core::lax::associative_scan;
 /// use ramie_core::Array;
 /// let x = Array::from([1.0f32, 2.0, 3.0]);
-/// let sums = associative_scan(|a, b| vec![&a[0] + &b[0]], &[x], false, 0);
+/// let sums = associative_scan(|a, b| vec![&a[0] + &b[0]], &[x]);
 /// assert_eq!(sums[0].to_vec::<f32>(), [1.0, 3.0, 6.0]);
 /// ```
 ///
 /// # Panics
-/// Panics if there are no arrays, if the axis is out of range, or if sizes along it differ.
+/// Panics if there are no arrays, if an array has no axes, or if sizes along the first axis differ.
 #[track_caller]
 pub fn associative_scan(
     combine: impl Fn(&[Array], &[Array]) -> Vec<Array>,
     elems: &[Array],
-    reverse: bool,
-    axis: isize,
 ) -> Vec<Array> {
+    associative_scan_with(combine, elems, AssociativeScanOptions::default())
+}
+
+/// Options of [`associative_scan_with`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AssociativeScanOptions {
+    /// Whether element `i` combines the elements from `i` on. Defaults to false.
+    pub reverse: bool,
+    /// The axis. Defaults to 0.
+    pub axis: isize,
+}
+
+/// Same as [`associative_scan`], with options.
+///
+/// # Panics
+/// Panics if there are no arrays, if the axis is out of range, or if sizes along it differ.
+#[track_caller]
+pub fn associative_scan_with(
+    combine: impl Fn(&[Array], &[Array]) -> Vec<Array>,
+    elems: &[Array],
+    options: AssociativeScanOptions,
+) -> Vec<Array> {
+    let AssociativeScanOptions { reverse, axis } = options;
     assert!(
         !elems.is_empty(),
         "associative_scan: no arrays were passed\n  help: pass at least one array"

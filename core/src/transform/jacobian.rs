@@ -174,7 +174,7 @@ fn basis(avals: &[Aval]) -> (Vec<Array>, usize) {
     // and `[3, 1]`, and each part gets the shape of its array behind the leading axis.
     let arrays = avals.iter().map(|aval| {
         let limit = start + aval.size();
-        let columns = Array::eye(total, aval.dtype()).slice(&[0, start], &[total, limit], None);
+        let columns = Array::eye(total, aval.dtype()).slice(&[0, start], &[total, limit]);
         start = limit;
         columns.reshape(&[&[total], aval.shape()].concat())
     });
@@ -189,7 +189,7 @@ fn parts(array: &Array, avals: &[Aval], axis: usize) -> Vec<Array> {
         let mut limits = array.shape().to_vec();
         (starts[axis], limits[axis]) = (start, start + aval.size());
         start += aval.size();
-        array.slice(&starts, &limits, None)
+        array.slice(&starts, &limits)
     });
     pieces.collect()
 }

@@ -1,6 +1,7 @@
 //! Running reductions: scans, and derivatives.
 
-use ramie_core::lax::associative_scan;
+use ramie_core::lax::{associative_scan, associative_scan_with};
+use ramie_core::options::AssociativeScanOptions;
 use ramie_core::prim::cumulative::CUMULATIVE;
 use ramie_core::{Array, DType, grad, jit};
 use ramie_testing::case::Case;
@@ -51,7 +52,7 @@ fn scans_combine_several_arrays() {
     let a = draw.array(&[6, 2], DType::F64, 0.5, 1.5);
     let b = draw.array(&[6, 2], DType::F64, -1.0, 1.0);
     let compose = |f: &[Array], g: &[Array]| vec![&f[0] * &g[0], &(&f[1] * &g[0]) + &g[1]];
-    let scanned = associative_scan(compose, &[a.clone(), b.clone()], false, 0);
+    let scanned = associative_scan(compose, &[a.clone(), b.clone()]);
     let (a, b) = (a.to_vec::<f64>(), b.to_vec::<f64>());
     let mut want = vec![0.0; 12];
     for i in 0..6 {
@@ -70,7 +71,11 @@ fn scans_combine_several_arrays() {
     .unwrap();
     let long = Array::arange(1000).astype(DType::F64);
     let add = |a: &[Array], b: &[Array]| vec![&a[0] + &b[0]];
-    let sums = jit(|x: Array| associative_scan(add, &[x], true, 0))(long.clone());
+    let reverse = AssociativeScanOptions {
+        reverse: true,
+        ..Default::default()
+    };
+    let sums = jit(move |x: Array| associative_scan_with(add, &[x], reverse))(long.clone());
     close(&sums[0], &long.cumsum_reversed(0), 0.0, 0.0, false).unwrap();
 }
 

@@ -145,7 +145,9 @@ fn batches_equal_loops() {
             shape.insert(axis, 2);
             opaque(&shape, 6.0)
         };
-        let pick = |x: &Array, axis: usize, i: isize| x.index_in_dim(i, axis as isize, false);
+        let pick = |x: &Array, axis: usize, i: isize| {
+            x.index_in_dim(i, axis as isize).squeeze(&[axis as isize])
+        };
         let mut pairs = Vec::new();
         for (ax, bx) in [
             (Some(0), Some(0)),

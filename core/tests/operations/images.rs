@@ -1,6 +1,6 @@
 //! Images of another size, beside `jax.image`.
 
-use ramie_core::image::{ResizeMethod, resize, resize_with, scale_and_translate};
+use ramie_core::image::{Resize, ResizeMethod, resize, scale_and_translate};
 use ramie_core::{Array, DType, array, grad};
 use ramie_testing::apply::{Operation, numbers};
 use ramie_testing::golden::{Golden, Row};
@@ -17,11 +17,13 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
         _ => return None,
     };
     let shape = numbers(&row.params["shape"]);
-    let antialias = row.params["antialias"].as_bool()?;
+    let method = if row.params["antialias"].as_bool()? {
+        Resize::from(method)
+    } else {
+        method.without_antialias()
+    };
     if row.op == "resize" {
-        return Some(Box::new(move |x| {
-            vec![resize_with(&x[0], &shape, method, antialias)]
-        }));
+        return Some(Box::new(move |x| vec![resize(&x[0], &shape, method)]));
     }
     let axes: Vec<isize> = row.params["axes"]
         .as_array()?
@@ -30,7 +32,7 @@ fn operation(row: &Row) -> Option<Box<Operation>> {
         .collect();
     Some(Box::new(move |x| {
         vec![scale_and_translate(
-            &x[0], &shape, &axes, &x[1], &x[2], method, antialias,
+            &x[0], &shape, &axes, &x[1], &x[2], method,
         )]
     }))
 }
@@ -48,7 +50,7 @@ fn a_shift_can_be_learnt() {
     let x = array([0.0, 1.0, 4.0, 2.0, 0.0]);
     let at = |shift: Array| {
         let one = Array::from([1.0f32]);
-        let moved = scale_and_translate(&x, &[5], &[0], one, shift, ResizeMethod::Cubic, true);
+        let moved = scale_and_translate(&x, &[5], &[0], one, shift, ResizeMethod::Cubic);
         moved.index((2,))
     };
     let slope = grad(move |shift: Array| at(shift.reshape(&[1])))(Array::from(0.25f32));
@@ -70,5 +72,5 @@ fn a_shape_of_another_rank() {
 fn the_nearest_pixel_cannot_be_moved() {
     let x = Array::zeros(&[2], DType::F32);
     let one = Array::from([1.0f32]);
-    scale_and_translate(&x, &[2], &[0], &one, &one, ResizeMethod::Nearest, true);
+    scale_and_translate(&x, &[2], &[0], &one, &one, ResizeMethod::Nearest);
 }

@@ -364,7 +364,7 @@ impl Call {
             "put_along_axis" => x.put_along_axis(&row(), -1.0, 1),
             "dynamic_slice" => x.dynamic_slice(&[i, i], &[2, 2]),
             "dynamic_slice_in_dim" => x.dynamic_slice_in_dim(i, 2, 0),
-            "dynamic_index_in_dim" => x.dynamic_index_in_dim(i, 0, false),
+            "dynamic_index_in_dim" => x.dynamic_index_in_dim(i, 0).squeeze(&[0]),
             "dynamic_update_slice" => {
                 x.dynamic_update_slice(&Array::full(&[2, 2], -1.0, DType::F32), &[i, i])
             }

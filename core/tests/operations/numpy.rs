@@ -2,7 +2,7 @@
 //! derivatives.
 
 use ramie_core::numpy::QuantileMethod;
-use ramie_core::options::{Quantile, Reduction, Tolerance};
+use ramie_core::options::{IncludeInitial, Quantile, Reduction, Tolerance};
 use ramie_core::{Array, DType};
 use ramie_testing::functions::{Applied, agree, axes, mask_of, one, pair, two};
 use ramie_testing::golden::Row;
@@ -24,8 +24,8 @@ fn pointwise(row: &Row) -> Applied {
         "positive" => one(Array::positive),
         "frexp" => Some(Box::new(|x| pair(x[0].frexp()))),
         "modf" => Some(Box::new(|x| pair(x[0].modf()))),
-        "round_2" => one(|x| x.round_decimals(2)),
-        "round_-1" => one(|x| x.round_decimals(-1)),
+        "round_2" => one(|x| x.round_with(2)),
+        "round_-1" => one(|x| x.round_with(-1)),
         "nan_to_num_with" => one(|x| x.nan_to_num_with(1.0, 2.0, 3.0)),
         "floor" => one(Array::floor),
         "ceil" => one(Array::ceil),
@@ -125,10 +125,10 @@ fn reductions(row: &Row) -> Applied {
         "nanargmin" => one(|x| x.nanargmin(-1)),
         "nancumsum" => one(|x| x.nancumsum(1)),
         "nancumprod" => one(|x| x.nancumprod(-1)),
-        "cumulative_sum" => one(|x| x.cumulative_sum(1, false)),
-        "cumulative_sum_initial" => one(|x| x.cumulative_sum(-1, true)),
-        "cumulative_prod" => one(|x| x.cumulative_prod(1, false)),
-        "cumulative_prod_initial" => one(|x| x.cumulative_prod(-1, true)),
+        "cumulative_sum" => one(|x| x.cumulative_sum(1)),
+        "cumulative_sum_initial" => one(|x| x.cumulative_sum_with(-1, IncludeInitial)),
+        "cumulative_prod" => one(|x| x.cumulative_prod(1)),
+        "cumulative_prod_initial" => one(|x| x.cumulative_prod_with(-1, IncludeInitial)),
         _ => None,
     }
 }

@@ -15,7 +15,7 @@ fn searches(row: &Row) -> Applied {
         "searchsorted_left" => two(|a, v| a.searchsorted(v, Side::Left)),
         "searchsorted_right" => two(|a, v| a.searchsorted(v, Side::Right)),
         "digitize" => two(Array::digitize),
-        "digitize_right" => two(Array::digitize_right),
+        "digitize_right" => two(|x, bins| x.digitize_with(bins, Side::Right)),
         "nonzero" => Some(Box::new(|x| x[0].nonzero_sized(4, -1))),
         "flatnonzero" => one(|x| x.flatnonzero_sized(2, 9)),
         "argwhere" => one(|x| x.argwhere_sized(5, 7)),
@@ -69,7 +69,7 @@ fn calculus(row: &Row) -> Applied {
     };
     match row.op.as_str() {
         "diff" => one(|x| x.diff(0)),
-        "diff_2" => one(|x| x.diff_n(2, -1)),
+        "diff_2" => one(|x| x.diff_with(-1, 2)),
         "ediff1d" => one(Array::ediff1d),
         "gradient" => one(|x| x.gradient(0)),
         "gradients" => Some(Box::new(|x| x[0].gradients())),

@@ -3,7 +3,9 @@
 use ramie_core::extend::bind;
 use ramie_core::prim::random::{RandomBits, RandomSeed, RandomSplit, Threefry2x32};
 use ramie_core::prim::{Param, Primitive};
-use ramie_core::random::{self, BernoulliMode, Categorical, Choice, GumbelMode, Key, KeyLayout};
+use ramie_core::random::{
+    self, BernoulliMode, Categorical, Choice, GumbelMode, Key, KeyLayout, Permutation,
+};
 use ramie_core::{Array, DType, grad, jit, stack, vmap};
 use ramie_testing::draws::{Golden, distance, dtype_of, key_of, relative_to_largest, shape_of};
 use ramie_testing::{is_linked, panic_message};
@@ -87,7 +89,13 @@ fn draw(row: &Value, inputs: &[Array]) -> Option<Array> {
             Some(n) => random::permutation(&key(), n as usize),
             None => {
                 let independent = a["independent"].as_bool().expect("a truth value");
-                random::permutation_with(&key(), &inputs[0], axis()?, independent)
+                let options = Permutation::new(axis()?);
+                let options = if independent {
+                    options.independent()
+                } else {
+                    options
+                };
+                random::permutation_with(&key(), &inputs[0], options)
             }
         },
         "choice" => {
@@ -462,7 +470,7 @@ fn permutations_keep_every_element() {
         assert_eq!(sorted(random::permutation(&key, n)), all);
     }
     let table = Array::arange(12).reshape(&[3, 4]);
-    let lines = random::permutation_with(&key, &table, -1, true);
+    let lines = random::permutation_with(&key, &table, Permutation::new(-1).independent());
     for i in 0..3 {
         let line: Vec<i32> = (4 * i..4 * i + 4).collect();
         let i = i as usize;

@@ -399,7 +399,7 @@ fn products_of_residuals_are_not_stored() {
             .sum()
     };
     let unrolled = move |(c, xs): (Array, Array)| {
-        let steps = (0..4).map(|i| xs.index_in_dim(i, 0, false));
+        let steps = (0..4).map(|i| xs.index_in_dim(i, 0).squeeze(&[0]));
         steps.fold(c, |c, x| gate(c, &x)).sum()
     };
     let got = grad(looped)((c.clone(), xs.clone()));

@@ -216,8 +216,8 @@ ramie_testing::programs! {
         (y.expand_dims(&[0]).squeeze(&[0]), y.flip(&[0]))
     };
     slices |x, i| {
-        let a = x.slice(&[1, 0], &[5, 4], Some(&[2, 1]));
-        let b = x.slice(&[0, 1], &[6, 3], None);
+        let a = x.slice_with(&[1, 0], &[5, 4], &[2, 1]);
+        let b = x.slice(&[0, 1], &[6, 3]);
         let c = x.dynamic_slice(&[i.clone(), Array::scalar(0, DType::I32)], &[2, 4]);
         let d = x.dynamic_update_slice(&c, &[&i, &i]);
         (a, b, c, d)

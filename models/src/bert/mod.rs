@@ -330,7 +330,7 @@ pub(crate) fn first_pooling(model: &str, pooler: Option<&Linear>, features: &Arr
              mean_pooling(&features, &mask)"
         )
     };
-    let first = features.index_in_dim(0, 1, false);
+    let first = features.index_in_dim(0, 1).squeeze(&[1]);
     pooler.forward(&first).tanh()
 }
 

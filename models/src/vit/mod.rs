@@ -345,7 +345,7 @@ impl Vit {
     /// Panics if the features do not have three axes.
     #[track_caller]
     pub fn pool(&self, features: &Array) -> Array {
-        let class = features.index_in_dim(0, 1, false);
+        let class = features.index_in_dim(0, 1).squeeze(&[1]);
         match &self.pooler {
             Some(pooler) => pooler.forward(&class).tanh(),
             None => class,
@@ -367,7 +367,7 @@ impl Vit {
                  rngs))"
             )
         };
-        let class = features.index_in_dim(0, 1, false);
+        let class = features.index_in_dim(0, 1).squeeze(&[1]);
         classifier.forward(&match self.family {
             VitFamily::Vit => class,
             VitFamily::Dinov2 => {

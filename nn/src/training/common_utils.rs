@@ -90,7 +90,7 @@ pub fn get_metrics<T: Tree>(steps: &[T]) -> T {
                  for metrics that were not mapped",
                 x.aval()
             );
-            x.index_in_dim(0, 0, false)
+            x.index_in_dim(0, 0).squeeze(&[0])
         })
     };
     let host: Vec<T> = steps.iter().map(of_first).collect();

@@ -4,9 +4,10 @@ use crate::common;
 
 use common::Golden;
 use ramie_core::lax::Padding;
+use ramie_core::options::ExcludePadding;
 use ramie_core::{Array, DType};
 use ramie_nn::linen::{Conv, ConvLocal, ConvTranspose, Module, Scope};
-use ramie_nn::{ConvPadding, Rngs, avg_pool, init, max_pool, min_pool};
+use ramie_nn::{ConvPadding, Rngs, avg_pool, avg_pool_with, init, max_pool, min_pool};
 
 /// What rounding to eight bits of mantissa leaves.
 const BF16: f64 = 1e-2;
@@ -160,18 +161,16 @@ fn pools() {
         max_pool(x, &[2, 2], &[2, 2], Valid)
     });
     check("min_pool", &|x| min_pool(x, &[2, 2], &[2, 2], pads()));
-    check("avg_pool", &|x| avg_pool(x, &[3, 2], &[2, 2], Valid, true));
-    check("avg_pool_same", &|x| {
-        avg_pool(x, &[3, 2], &[1, 1], Same, true)
-    });
-    let inside = |x: &Array| avg_pool(x, &[3, 2], &[1, 1], Same, false);
+    check("avg_pool", &|x| avg_pool(x, &[3, 2], &[2, 2], Valid));
+    check("avg_pool_same", &|x| avg_pool(x, &[3, 2], &[1, 1], Same));
+    let inside = |x: &Array| avg_pool_with(x, &[3, 2], &[1, 1], Same, ExcludePadding);
     check("avg_pool_inside", &inside);
     check("avg_pool_pairs", &|x| {
-        avg_pool(x, &[3, 2], &[1, 1], pads(), false)
+        avg_pool_with(x, &[3, 2], &[1, 1], pads(), ExcludePadding)
     });
     check("avg_pool_no_batch", &inside);
-    check("avg_pool_1d", &|x| avg_pool(x, &[2], &[2], Same, true));
+    check("avg_pool_1d", &|x| avg_pool(x, &[2], &[2], Same));
     check("avg_pool_batches", &|x| {
-        avg_pool(x, &[2], &[1], Same, false)
+        avg_pool_with(x, &[2], &[1], Same, ExcludePadding)
     });
 }

@@ -234,7 +234,7 @@ fn statistics_over_a_mapped_axis() {
         .axis_name("i")
         .use_running_average(false)
         .momentum(0.9);
-    let variables = norm.init(random::key(0), x.index_in_dim(0, 0, false));
+    let variables = norm.init(random::key(0), x.index_in_dim(0, 0).squeeze(&[0]));
     let options = Apply::new().mutable("batch_stats");
     let (out, updates) = vmap_with(
         move |x: Array| norm.apply_with(&variables, x, &options),

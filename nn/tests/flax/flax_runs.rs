@@ -28,7 +28,7 @@ fn loss_of(logits: &Array, labels: &Array) -> Array {
 
 /// A batch of what was recorded for all steps.
 fn batch(all: &Array, step: isize) -> Array {
-    all.index_in_dim(step, 0, false)
+    all.index_in_dim(step, 0).squeeze(&[0])
 }
 
 fn pooled(x: &Array) -> Array {
@@ -36,7 +36,7 @@ fn pooled(x: &Array) -> Array {
 }
 
 fn last_step(x: &Array) -> Array {
-    x.index_in_dim(-1, 1, false)
+    x.index_in_dim(-1, 1).squeeze(&[1])
 }
 
 /// Everything is as recorded, to within a part of the greatest number.

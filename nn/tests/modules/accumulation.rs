@@ -69,7 +69,7 @@ fn one_by_one(model: &mut Net) -> (Array, State) {
     let mut losses = Array::from(0.0f32);
     let mut sum: Option<State> = None;
     for i in 0..4 {
-        let part = tree::map(&parts, |a| a.index_in_dim(i, 0, false));
+        let part = tree::map(&parts, |a| a.index_in_dim(i, 0).squeeze(&[0]));
         let (loss, grads) = value_and_grad(model, |m| m.loss(&part));
         losses += loss;
         sum = Some(match sum {

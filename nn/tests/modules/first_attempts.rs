@@ -66,7 +66,7 @@ impl Module for ByHand {
         let mut carry = cell.module().initialize_carry(&random::key(0), &[2, 3]);
         let mut y = carry.1.clone();
         for t in 0..x.shape()[1] {
-            (carry, y) = cell.call((carry, x.index_in_dim(t as isize, 1, false)));
+            (carry, y) = cell.call((carry, x.index_in_dim(t as isize, 1).squeeze(&[1])));
         }
         y
     }
@@ -107,9 +107,13 @@ fn lengths_do_not_change_the_result_of_a_layer_of_sequences() {
     let y: Array = rnn.forward_with(input());
     let ((_, h), again) = rnn.forward_and_carry(input());
     assert_eq!(y.to_vec::<f32>(), again.to_vec::<f32>());
-    let last = y.index_in_dim(1, 0, false).index_in_dim(2, 0, false);
+    let last = y
+        .index_in_dim(1, 0)
+        .squeeze(&[0])
+        .index_in_dim(2, 0)
+        .squeeze(&[0]);
     assert_eq!(
-        h.index_in_dim(1, 0, false).to_vec::<f32>(),
+        h.index_in_dim(1, 0).squeeze(&[0]).to_vec::<f32>(),
         last.to_vec::<f32>()
     );
     let gru = |rngs: &mut Rngs| RNN::new(GRUCell::new(3, 4, rngs));
@@ -132,8 +136,8 @@ fn indices_outside_a_table_are_found_in_compiled_functions() {
     let embed = Embed::new(10, 4, &mut Rngs::new(0));
     let last = embed.forward(&Array::from([-1i32, 9]));
     assert_eq!(
-        last.index_in_dim(0, 0, false).to_vec::<f32>(),
-        last.index_in_dim(1, 0, false).to_vec::<f32>()
+        last.index_in_dim(0, 0).squeeze(&[0]).to_vec::<f32>(),
+        last.index_in_dim(1, 0).squeeze(&[0]).to_vec::<f32>()
     );
     assert_eq!(
         embed.forward(&Array::zeros(&[0], DType::I32)).shape(),

@@ -109,7 +109,7 @@ fn outputs_of_layers_in_loops() {
     let kept = &updates["intermediates"];
     let inner = kept.get("Dense_0.__call__.0").expect("kept");
     assert_eq!(inner.shape(), [5, 3, 4]);
-    let last = inner.index_in_dim(4, 0, false).tanh();
+    let last = inner.index_in_dim(4, 0).squeeze(&[0]).tanh();
     for (a, b) in last.to_vec::<f32>().iter().zip(out.to_vec::<f32>()) {
         assert!((a - b).abs() < 1e-6);
     }
@@ -141,9 +141,14 @@ fn transformations_compose() {
     let one_by_one = |params: State| {
         let mut total = Array::scalar(0.0, DType::F32);
         for i in 0..3 {
-            let mut h = rows.index_in_dim(i, 0, false);
+            let mut h = rows.index_in_dim(i, 0).squeeze(&[0]);
             for j in 0..2 {
-                let at = |a: &Array| a.index_in_dim(i, 0, false).index_in_dim(j, 0, false);
+                let at = |a: &Array| {
+                    a.index_in_dim(i, 0)
+                        .squeeze(&[0])
+                        .index_in_dim(j, 0)
+                        .squeeze(&[0])
+                };
                 let params = params.map(at).subtree("Dense_0");
                 h = Dense::new(4)
                     .apply(&Variables::from_params(params), h)

@@ -82,7 +82,9 @@ fn gather(call: &Call<'_>) -> Array {
     if let Some(Value::Known(known)) = call.value(1)
         && known.shape().is_empty()
     {
-        return x.index_in_dim(known.to_ints()[0] as isize, axis as isize, false);
+        return x
+            .index_in_dim(known.to_ints()[0] as isize, axis as isize)
+            .squeeze(&[axis as isize]);
     }
     x.take(&call.array(1), axis as isize)
 }
@@ -138,8 +140,11 @@ fn points(indices: &Array, batch: usize) -> Vec<IndexItem> {
     let last = indices.ndim() - 1;
     let shape = &indices.shape()[..last];
     let matched = (0..batch).map(|axis| Array::iota(shape, axis, indices.dtype()));
-    let selected =
-        (0..indices.shape()[last]).map(|i| indices.index_in_dim(i as isize, last as isize, false));
+    let selected = (0..indices.shape()[last]).map(|i| {
+        indices
+            .index_in_dim(i as isize, last as isize)
+            .squeeze(&[last as isize])
+    });
     matched.chain(selected).map(IndexItem::Array).collect()
 }
 
@@ -175,8 +180,8 @@ fn one_hot(call: &Call<'_>) -> Array {
     let hot = indices.one_hot_with(depth, DType::Bool, axis);
     where_(
         hot,
-        values.index_in_dim(1, 0, false),
-        values.index_in_dim(0, 0, false),
+        values.index_in_dim(1, 0).squeeze(&[0]),
+        values.index_in_dim(0, 0).squeeze(&[0]),
     )
 }
 

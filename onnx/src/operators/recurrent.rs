@@ -60,7 +60,7 @@ fn run(call: &Call<'_>, cell: Cell) -> Vec<Value> {
     let x = turn(call.array(0));
     let features = call.array(2).shape()[2];
     let initial = |i: usize, direction: isize| match call.optional(i) {
-        Some(state) => turn(state).index_in_dim(direction, 0, false),
+        Some(state) => turn(state).index_in_dim(direction, 0).squeeze(&[0]),
         None => Array::zeros(&[x.shape()[1], features], x.dtype()),
     };
     let mask = call.optional(4).map(|lengths| {
@@ -92,8 +92,8 @@ fn run(call: &Call<'_>, cell: Cell) -> Vec<Value> {
 
 impl Direction {
     fn of(call: &Call<'_>, cell: Cell, direction: isize) -> Direction {
-        let part = |i: usize| Some(call.optional(i)?.index_in_dim(direction, 0, false));
-        let matrix = |i: usize| call.array(i).index_in_dim(direction, 0, false).t();
+        let part = |i: usize| Some(call.optional(i)?.index_in_dim(direction, 0).squeeze(&[0]));
+        let matrix = |i: usize| call.array(i).index_in_dim(direction, 0).squeeze(&[0]).t();
         let halves = |bias: Array| {
             let mut halves = bias.split(2, 0).into_iter();
             Some((halves.next()?, halves.next()?))

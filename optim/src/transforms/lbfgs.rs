@@ -122,11 +122,11 @@ struct Memory<'a> {
 impl Memory<'_> {
     /// Returns the differences of parameters and updates and their weight at an index.
     fn at(&self, place: &Array) -> (State, State, Array) {
-        let of = |all: &State| all.map(|a| a.dynamic_index_in_dim(place, 0, false));
+        let of = |all: &State| all.map(|a| a.dynamic_index_in_dim(place, 0).squeeze(&[0]));
         (
             of(self.diff_params),
             of(self.diff_updates),
-            self.weights.dynamic_index_in_dim(place, 0, false),
+            self.weights.dynamic_index_in_dim(place, 0).squeeze(&[0]),
         )
     }
 

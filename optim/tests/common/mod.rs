@@ -36,10 +36,13 @@ pub fn rosenbrock(params: &State, _: &Array) -> Array {
 pub fn mlp(params: &State, step: &Array) -> Array {
     let classes: Vec<i32> = (0..18).map(|i| i % 3).collect();
     let batch = step.remainder(3);
-    let x = grid(&[3, 6, 4], 1.0, 0.3).dynamic_index_in_dim(&batch, 0, false);
+    let x = grid(&[3, 6, 4], 1.0, 0.3)
+        .dynamic_index_in_dim(&batch, 0)
+        .squeeze(&[0]);
     let y = Array::from(classes)
         .reshape(&[3, 6])
-        .dynamic_index_in_dim(&batch, 0, false);
+        .dynamic_index_in_dim(&batch, 0)
+        .squeeze(&[0]);
     let at = |path: &str| params.get(path).expect(path);
     let h = (x.matmul(at("hidden.kernel")) + at("hidden.bias")).tanh();
     let logits = h.matmul(at("out.kernel")) + at("out.bias");

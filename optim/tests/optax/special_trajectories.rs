@@ -141,8 +141,8 @@ fn sharpness_within_one_call() {
 fn of_example(params: &State, batch: &Array, example: &Array) -> Array {
     let classes: Vec<i32> = (0..18).map(|i| i % 3).collect();
     let pick = |x: Array| {
-        let of_batch = x.dynamic_index_in_dim(batch, 0, false);
-        of_batch.dynamic_index_in_dim(example, 0, false)
+        let of_batch = x.dynamic_index_in_dim(batch, 0).squeeze(&[0]);
+        of_batch.dynamic_index_in_dim(example, 0).squeeze(&[0])
     };
     let x = pick(grid(&[3, 6, 4], 1.0, 0.3));
     let y = pick(Array::from(classes).reshape(&[3, 6]));
@@ -218,7 +218,7 @@ fn gradients_that_are_not_finite() {
             move |params, state, i| {
                 let batch = i.remainder(3);
                 let grads = grad(|p: State| mlp(&p, &batch))(params.clone());
-                let added = Array::from(bad).dynamic_index_in_dim(i, 0, false);
+                let added = Array::from(bad).dynamic_index_in_dim(i, 0).squeeze(&[0]);
                 let grads = grads.map(|g| g + &added);
                 let (updates, state) = of_step.update(grads, state, Some(&params));
                 (apply_updates(&params, &updates), state)

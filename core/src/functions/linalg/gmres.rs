@@ -138,7 +138,7 @@ impl Krylov<'_> {
     /// Adds one vector to the basis, and the corresponding column of the matrix.
     fn step(&self, (basis, factor, rotations, _, k): CycleState, length: &Array) -> CycleState {
         let (m, dtype) = (self.steps, basis.dtype());
-        let row = |matrix: &Array, at: &Array| matrix.dynamic_index_in_dim(at, 0, false);
+        let row = |matrix: &Array, at: &Array| matrix.dynamic_index_in_dim(at, 0).squeeze(&[0]);
         let image = (self.multiply)(&row(&basis, &k));
         // Gram-Schmidt orthogonalization, repeated to reduce rounding errors.
         let dual = basis.conj();

@@ -31,12 +31,12 @@ impl Array {
         }
     }
 
-    /// Computes the differences of order `n` along an axis.
+    /// Computes the differences of order `n` along an axis: [`diff`](Array::diff), `n` times.
     ///
     /// # Panics
     /// Panics if the axis is out of range.
     #[track_caller]
-    pub fn diff_n(&self, n: usize, axis: isize) -> Array {
+    pub fn diff_with(&self, axis: isize, n: usize) -> Array {
         let mut x = self.clone();
         for _ in 0..n {
             x = x.diff(axis);

@@ -3,9 +3,34 @@
 
 use crate::dtypes::{finfo, promote_types};
 use crate::prim::elementwise::parts::{by_parts, require_real};
+use crate::prim::elementwise::{Round, RoundingMethod};
 use crate::prim::operands::promote;
+use crate::program::trace::bind1;
 use crate::{Array, DType, IntoArray, where_};
 use std::f64::consts::PI;
+
+/// The option of [`Array::round_with`]. A number of decimals or a [`RoundingMethod`] converts into
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// Rounds to digits after the decimal point; a negative number rounds digits before it. Halves
+    /// round to even, and integers are returned unchanged (`jnp.round` with `decimals`).
+    Decimals(i32),
+    /// Rounds to integers, with this rule for halves (`jax.lax.round`).
+    Method(RoundingMethod),
+}
+
+impl From<i32> for Rounding {
+    fn from(decimals: i32) -> Rounding {
+        Rounding::Decimals(decimals)
+    }
+}
+
+impl From<RoundingMethod> for Rounding {
+    fn from(method: RoundingMethod) -> Rounding {
+        Rounding::Method(method)
+    }
+}
 
 /// Replaces integer divisors of 0 by 1; NumPy's remainder by 0 is 0.
 #[track_caller]
@@ -61,27 +86,35 @@ impl Array {
         self.to_inexact().round()
     }
 
-    /// Rounds each element to `decimals` digits after the decimal point; a negative number rounds
-    /// digits before it. Halves round to even. Integers are returned unchanged (`jnp.round`).
+    /// Same as [`round`](Array::round), to a number of decimals, or by another [`RoundingMethod`].
     ///
     /// ```no_run
     /// use ramie_core::Array;
     /// let x = Array::from([1.2345f32, 67.89]);
-    /// assert_eq!(x.round_decimals(1).to_vec::<f32>(), [1.2, 67.9]);
+    /// assert_eq!(x.round_with(1).to_vec::<f32>(), [1.2, 67.9]);
     /// ```
     ///
     /// # Panics
-    /// Panics if integers are rounded to a negative number of decimals.
+    /// Panics if integers are rounded to a negative number of decimals, or if a method is given and
+    /// the dtype is not a floating-point dtype.
     #[track_caller]
-    pub fn round_decimals(&self, decimals: i32) -> Array {
+    pub fn round_with(&self, how: impl Into<Rounding>) -> Array {
+        match how.into() {
+            Rounding::Decimals(decimals) => self.to_decimals(decimals),
+            Rounding::Method(method) => bind1(Round(method), &[self]),
+        }
+    }
+
+    #[track_caller]
+    fn to_decimals(&self, decimals: i32) -> Array {
         let dtype = self.dtype();
         if dtype.is_complex() {
-            return by_parts(self, |x| x.round_decimals(decimals));
+            return by_parts(self, |x| x.to_decimals(decimals));
         }
         if !dtype.is_float() {
             assert!(
                 decimals >= 0,
-                "round_decimals: integers ({}) cannot be rounded to {decimals} decimals\n  help: \
+                "round: integers ({}) cannot be rounded to {decimals} decimals\n  help: \
                  convert to floats first, or divide, round and multiply",
                 self.aval()
             );

@@ -1,6 +1,6 @@
 //! Functions of `jax.lax` that are expressed by other functions.
 
-use crate::lax::{DotDimensionNumbers, GatherScatterMode, Precision, sort};
+use crate::lax::{DotDimensionNumbers, GatherScatterMode, sort};
 use crate::options::Contraction;
 use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{Gather, GatherDimensionNumbers};
@@ -76,13 +76,13 @@ impl Array {
         self.reshape(&shape)
     }
 
-    /// Selects one element of an axis, which is removed unless `keepdims` is true. Negative
-    /// indices count from the end (`jax.lax.index_in_dim`).
+    /// Selects one element of an axis, which is kept with size 1 (`jax.lax.index_in_dim`); use
+    /// [`squeeze`](Array::squeeze) to remove it. Negative indices count from the end.
     ///
     /// # Panics
     /// Panics if the axis or the index is out of range.
     #[track_caller]
-    pub fn index_in_dim(&self, index: isize, axis: isize, keepdims: bool) -> Array {
+    pub fn index_in_dim(&self, index: isize, axis: isize) -> Array {
         let at = self.axis("index_in_dim", axis);
         let size = self.shape()[at] as isize;
         let normal = if index < 0 { index + size } else { index };
@@ -94,33 +94,18 @@ impl Array {
             -size,
             size - 1
         );
-        let part = self.slice_axis(at, normal as usize, normal as usize + 1);
-        if keepdims {
-            part
-        } else {
-            part.squeeze(&[at as isize])
-        }
+        self.slice_axis(at, normal as usize, normal as usize + 1)
     }
 
-    /// Selects one element of an axis at a computed index (`jax.lax.dynamic_index_in_dim`). The
-    /// axis is removed unless `keepdims` is true. Negative indices count from the end;
-    /// out-of-bounds indices are clamped.
+    /// Selects one element of an axis, which is kept with size 1, at a computed index
+    /// (`jax.lax.dynamic_index_in_dim`); use [`squeeze`](Array::squeeze) to remove it. Negative
+    /// indices count from the end; out-of-bounds indices are clamped.
     ///
     /// # Panics
     /// Panics if the axis is out of range or empty, or if the index is not an integer scalar.
     #[track_caller]
-    pub fn dynamic_index_in_dim(
-        &self,
-        index: impl IntoArray,
-        axis: isize,
-        keepdims: bool,
-    ) -> Array {
-        let part = self.dynamic_slice_in_dim(index, 1, axis);
-        if keepdims {
-            part
-        } else {
-            part.squeeze(&[axis])
-        }
+    pub fn dynamic_index_in_dim(&self, index: impl IntoArray, axis: isize) -> Array {
+        self.dynamic_slice_in_dim(index, 1, axis)
     }
 
     /// Replaces one element of an axis by `update`, which must have that axis with size 1 or lack
@@ -202,7 +187,17 @@ impl Array {
     /// # Panics
     /// Panics if the dtypes, ranks or sizes do not fit.
     #[track_caller]
-    pub fn batch_matmul(&self, rhs: &Array, precision: Option<Precision>) -> Array {
+    pub fn batch_matmul(&self, rhs: &Array) -> Array {
+        self.batch_matmul_with(rhs, Contraction::new())
+    }
+
+    /// Same as [`batch_matmul`](Array::batch_matmul), with options, such as a
+    /// [`Precision`](crate::lax::Precision).
+    ///
+    /// # Panics
+    /// Panics in the same cases as `batch_matmul`.
+    #[track_caller]
+    pub fn batch_matmul_with(&self, rhs: &Array, how: impl Into<Contraction>) -> Array {
         let rank = self.ndim();
         assert!(
             rank >= 2 && rhs.ndim() == rank,
@@ -212,7 +207,7 @@ impl Array {
             rhs.aval()
         );
         let numbers = DotDimensionNumbers::matrices(rank);
-        self.dot_general_with(rhs, numbers, Contraction::new().precision(precision))
+        self.dot_general_with(rhs, numbers, how)
     }
 
     /// Sorts this array along an axis and reorders `values` in the same way

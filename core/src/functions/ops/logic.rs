@@ -16,6 +16,10 @@ pub struct Tolerance {
     pub equal_nan: bool,
 }
 
+/// The option of [`Array::array_equal_with`]: NaN equals NaN (`equal_nan=True` in JAX).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EqualNan;
+
 impl Default for Tolerance {
     fn default() -> Tolerance {
         (1e-5, 1e-8).into()
@@ -153,7 +157,7 @@ impl Array {
 
     /// Same as [`array_equal`](Array::array_equal), but NaN equals NaN.
     #[track_caller]
-    pub fn array_equal_or_nan(&self, other: impl IntoArray) -> Array {
+    pub fn array_equal_with(&self, other: impl IntoArray, _: EqualNan) -> Array {
         let other = other.into_array();
         if self.shape() != other.shape() {
             return Array::scalar(false, DType::Bool);

@@ -155,20 +155,15 @@ impl Array {
         })
     }
 
-    /// Creates the Vandermonde matrix, with one row of powers for each element: from `n - 1` down
-    /// to 0, or from 0 up to `n - 1` if `increasing` is true (`jnp.vander`).
+    /// Creates the Vandermonde matrix, with one row of powers for each element, from `n - 1` down
+    /// to 0 (`jnp.vander`). For increasing powers, flip the columns: `x.vander(n).fliplr()`.
     ///
     /// # Panics
     /// Panics if the array is not 1-d.
     #[track_caller]
-    pub fn vander(&self, n: usize, increasing: bool) -> Array {
+    pub fn vander(&self, n: usize) -> Array {
         self.require_vector("vander");
-        let powers = Array::iota(&[n], 0, self.dtype());
-        let powers = if increasing {
-            powers
-        } else {
-            powers.flip(&[0])
-        };
+        let powers = Array::iota(&[n], 0, self.dtype()).flip(&[0]);
         self.expand_dims(&[1]).power(powers.expand_dims(&[0]))
     }
 
@@ -200,7 +195,7 @@ impl Array {
             y.aval(),
             self.aval()
         );
-        let powers = self.to_inexact().vander(degree + 1, false);
+        let powers = self.to_inexact().vander(degree + 1);
         // Normalizes the columns, since the powers differ by orders of magnitude.
         let lengths = powers.squared_magnitude().sum_over(0).sqrt();
         let rcond = self.size() as f64 * crate::dtypes::finfo(powers.dtype()).eps;

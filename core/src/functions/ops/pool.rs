@@ -109,8 +109,7 @@ pub fn min_pool(
 }
 
 /// Computes the mean of each window over the spatial axes of images (`flax.linen.avg_pool`). The
-/// axes are any number of batch axes, the spatial axes, and the features. Padding counts as zeros
-/// if `count_include_pad` is true, and is ignored otherwise.
+/// axes are any number of batch axes, the spatial axes, and the features. Padding counts as zeros.
 ///
 /// # Panics
 /// Panics in the same cases as [`max_pool`].
@@ -120,14 +119,30 @@ pub fn avg_pool(
     window_shape: &[usize],
     strides: &[usize],
     padding: impl Into<Padding>,
-    count_include_pad: bool,
+) -> Array {
+    let window = window(x, window_shape, strides, padding);
+    x.to_inexact().reduce_window_sum(&window) / window_shape.iter().product::<usize>()
+}
+
+/// The option of [`avg_pool_with`]: padding is not counted (`count_include_pad=False` in Flax).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExcludePadding;
+
+/// Same as [`avg_pool`], but a mean is over the elements of the window that are not padding.
+///
+/// # Panics
+/// Panics in the same cases as [`max_pool`].
+#[track_caller]
+pub fn avg_pool_with(
+    x: &Array,
+    window_shape: &[usize],
+    strides: &[usize],
+    padding: impl Into<Padding>,
+    _: ExcludePadding,
 ) -> Array {
     let window = window(x, window_shape, strides, padding);
     let x = x.to_inexact();
     let sums = x.reduce_window_sum(&window);
-    if count_include_pad {
-        return sums / window_shape.iter().product::<usize>();
-    }
     // The counts are the same for all batch elements and features, so one of each suffices.
     let spatial = window_shape.len();
     let lead = x.ndim() - spatial - 1;

@@ -482,31 +482,46 @@ impl Reduction {
     }
 }
 
+/// The option of [`Array::cumulative_sum_with`] and [`Array::cumulative_prod_with`]: the result
+/// starts with the initial value (`include_initial=True` in JAX).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IncludeInitial;
+
 impl Array {
-    /// Computes the cumulative sum along an axis, in at least 32 bits. If `initial` is true, the
-    /// result starts with a 0 (`jnp.cumulative_sum`).
+    /// Computes the cumulative sum along an axis, in at least 32 bits (`jnp.cumulative_sum`).
     ///
     /// # Panics
     /// Panics if the axis is out of range.
     #[track_caller]
-    pub fn cumulative_sum(&self, axis: isize, initial: bool) -> Array {
-        let sums = self.astype(promoted(self.dtype())).cumsum(axis);
-        if initial { start(&sums, 0, axis) } else { sums }
+    pub fn cumulative_sum(&self, axis: isize) -> Array {
+        self.astype(promoted(self.dtype())).cumsum(axis)
     }
 
-    /// Computes the cumulative product along an axis. If `initial` is true, the result starts
-    /// with a 1 (`jnp.cumulative_prod`).
+    /// Same as [`cumulative_sum`](Array::cumulative_sum), starting with a 0.
     ///
     /// # Panics
     /// Panics if the axis is out of range.
     #[track_caller]
-    pub fn cumulative_prod(&self, axis: isize, initial: bool) -> Array {
-        let products = self.cumprod(axis);
-        if initial {
-            start(&products, 1, axis)
-        } else {
-            products
-        }
+    pub fn cumulative_sum_with(&self, axis: isize, _: IncludeInitial) -> Array {
+        start(&self.cumulative_sum(axis), 0, axis)
+    }
+
+    /// Computes the cumulative product along an axis (`jnp.cumulative_prod`).
+    ///
+    /// # Panics
+    /// Panics if the axis is out of range.
+    #[track_caller]
+    pub fn cumulative_prod(&self, axis: isize) -> Array {
+        self.cumprod(axis)
+    }
+
+    /// Same as [`cumulative_prod`](Array::cumulative_prod), starting with a 1.
+    ///
+    /// # Panics
+    /// Panics if the axis is out of range.
+    #[track_caller]
+    pub fn cumulative_prod_with(&self, axis: isize, _: IncludeInitial) -> Array {
+        start(&self.cumprod(axis), 1, axis)
     }
 }
 

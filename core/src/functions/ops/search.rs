@@ -324,21 +324,20 @@ impl Array {
     /// Panics if `bins` is not 1-d.
     #[track_caller]
     pub fn digitize(&self, bins: &Array) -> Array {
-        self.digitize_on(bins, Side::Right)
+        self.digitize_with(bins, Side::Left)
     }
 
-    /// Same as [`digitize`](Array::digitize), but bins include their right edge instead of their
-    /// left edge.
+    /// Same as [`digitize`](Array::digitize), but bins include the given edge: the left one by
+    /// default, or the right one (`right=True` in JAX).
     ///
     /// # Panics
     /// Panics if `bins` is not 1-d.
     #[track_caller]
-    pub fn digitize_right(&self, bins: &Array) -> Array {
-        self.digitize_on(bins, Side::Left)
-    }
-
-    #[track_caller]
-    fn digitize_on(&self, bins: &Array, side: Side) -> Array {
+    pub fn digitize_with(&self, bins: &Array, edge: Side) -> Array {
+        let side = match edge {
+            Side::Left => Side::Right,
+            Side::Right => Side::Left,
+        };
         bins.require_vector("digitize");
         let n = bins.size();
         if n == 0 {

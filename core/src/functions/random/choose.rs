@@ -76,11 +76,42 @@ impl Population {
 /// Panics if an array is 0-d, or `key` is an array of keys.
 #[track_caller]
 pub fn permutation(key: &Key, x: impl Into<Population>) -> Array {
-    permutation_with(key, x, 0, false)
+    permutation_with(key, x, 0)
 }
 
-/// Returns a random permutation of an array's elements along an axis. If `independent` is true,
-/// each slice along the axis is permuted separately, otherwise all slices in the same order.
+/// Options of [`permutation_with`]. An axis converts into it.
+#[derive(Clone, Copy, Debug)]
+pub struct Permutation {
+    axis: isize,
+    independent: bool,
+}
+
+impl Permutation {
+    /// Creates a permutation of the elements along an axis.
+    pub fn new(axis: isize) -> Permutation {
+        Permutation {
+            axis,
+            independent: false,
+        }
+    }
+
+    /// Permutes each line along the axis on its own (`independent=True` in JAX).
+    #[must_use]
+    pub fn independent(self) -> Permutation {
+        Permutation {
+            independent: true,
+            ..self
+        }
+    }
+}
+
+impl From<isize> for Permutation {
+    fn from(axis: isize) -> Permutation {
+        Permutation::new(axis)
+    }
+}
+
+/// Returns a random permutation of an array's elements along an axis, or of each line along it.
 ///
 /// # Panics
 /// Panics if the axis is out of range, or `key` is an array of keys.
@@ -88,9 +119,9 @@ pub fn permutation(key: &Key, x: impl Into<Population>) -> Array {
 pub fn permutation_with(
     key: &Key,
     x: impl Into<Population>,
-    axis: isize,
-    independent: bool,
+    options: impl Into<Permutation>,
 ) -> Array {
+    let Permutation { axis, independent } = options.into();
     let (x, axis) = x.into().along("permutation", axis);
     draw("_permutation", key, (axis, independent), &[&x], |key, x| {
         ordered(key, &x[0], axis, independent)

@@ -44,7 +44,8 @@ use std::hash::Hash;
 pub use crate::prim::random::KeyLayout;
 pub use crate::prim::random::key_impl::KeyImpl;
 pub use choose::{
-    Categorical, Choice, Population, categorical, choice, permutation, permutation_with,
+    Categorical, Choice, Permutation, Population, categorical, choice, permutation,
+    permutation_with,
 };
 pub use continuous::{
     GumbelMode, cauchy, double_sided_maxwell, exponential, gumbel, gumbel_with, laplace, logistic,

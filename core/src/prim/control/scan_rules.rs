@@ -102,7 +102,7 @@ pub(super) struct Residuals {
 
 impl Residuals {
     /// Returns the stacked values, or those that are the same for all steps.
-    pub fn values(&self, stacked: bool) -> Vec<Array> {
+    pub(super) fn values(&self, stacked: bool) -> Vec<Array> {
         let marked = self.residuals.iter().filter(|r| r.1 == stacked);
         marked.map(|r| r.0.clone()).collect()
     }

@@ -464,15 +464,6 @@ impl Array {
         parts::by_parts(self, |x| bind1(Round(RoundingMethod::ToNearestEven), &[x]))
     }
 
-    /// Rounds each element to the nearest integer; halves are rounded by `method`.
-    ///
-    /// # Panics
-    /// Panics if the dtype is not a floating-point dtype.
-    #[track_caller]
-    pub fn round_with(&self, method: RoundingMethod) -> Array {
-        bind1(Round(method), &[self])
-    }
-
     /// Returns whether each element is neither infinite nor NaN, in both parts of a complex
     /// number.
     #[track_caller]

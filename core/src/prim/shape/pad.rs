@@ -95,11 +95,7 @@ impl Primitive for Pad {
                 .collect();
             let strides: Dims = self.padding_config.iter().map(|c| c.2 + 1).collect();
             let inner = ct.lax_pad(&undo, Array::scalar(0, ct.dtype()));
-            let inner = inner.slice(
-                &Dims::from_elem(0, aval.ndim()),
-                inner.shape(),
-                Some(&strides),
-            );
+            let inner = inner.slice_with(&Dims::from_elem(0, aval.ndim()), inner.shape(), &strides);
             let value = operands[1].is_linear().then(|| {
                 let axes: Vec<isize> = (0..aval.ndim() as isize).collect();
                 ct.reduce_sum(&axes) - inner.reduce_sum(&axes)

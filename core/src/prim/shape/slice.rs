@@ -112,15 +112,33 @@ impl Primitive for Slice {
 }
 
 impl Array {
-    /// Returns the elements from `start_indices` (inclusive) to `limit_indices` (exclusive), with
-    /// `strides` (`None` takes every element). PositionRule ([`index`](Array::index)) is more
-    /// convenient.
+    /// Returns the elements from `start_indices` (inclusive) to `limit_indices` (exclusive)
+    /// (`jax.lax.slice`). [`index`](Array::index) is more convenient.
+    ///
+    /// # Panics
+    /// Panics unless there is one number per axis, and `start ≤ limit ≤ size`.
+    #[track_caller]
+    pub fn slice(&self, start_indices: &[usize], limit_indices: &[usize]) -> Array {
+        self.strided(start_indices, limit_indices, None)
+    }
+
+    /// Same as [`slice`](Array::slice), but returns every `strides[i]`-th element along axis `i`.
     ///
     /// # Panics
     /// Panics unless there is one number per axis, `start ≤ limit ≤ size`, and strides are
     /// positive.
     #[track_caller]
-    pub fn slice(
+    pub fn slice_with(
+        &self,
+        start_indices: &[usize],
+        limit_indices: &[usize],
+        strides: &[usize],
+    ) -> Array {
+        self.strided(start_indices, limit_indices, Some(strides))
+    }
+
+    #[track_caller]
+    fn strided(
         &self,
         start_indices: &[usize],
         limit_indices: &[usize],
@@ -151,7 +169,7 @@ impl Array {
         let mut starts = Dims::from_elem(0, self.ndim());
         let mut limits: Dims = self.shape().into();
         (starts[axis], limits[axis]) = (start, limit);
-        self.slice(&starts, &limits, None)
+        self.slice(&starts, &limits)
     }
 
     /// Returns every `stride`-th of the elements `start..limit` along one axis
@@ -166,6 +184,6 @@ impl Array {
         let mut limits: Dims = self.shape().into();
         let mut strides = Dims::from_elem(1, self.ndim());
         (starts[axis], limits[axis], strides[axis]) = (start, limit, stride);
-        self.slice(&starts, &limits, Some(&strides))
+        self.slice_with(&starts, &limits, &strides)
     }
 }

@@ -48,7 +48,7 @@ impl SelectAndGatherAdd {
         };
         let scattered = bind1(scatter, &[ct, &operand.lax_pad(&config, last)]);
         let start = Dims::from_elem(0, operand.ndim());
-        scattered.slice(&start, scattered.shape(), Some(&window.base_dilation))
+        scattered.slice_with(&start, scattered.shape(), &window.base_dilation)
     }
 }
 

@@ -39,7 +39,7 @@ table! { OF_ANY_SHAPE {
     xlog1py boxcox boxcox1p logical_and logical_or logical_xor isclose allclose array_equal array_equiv
     isin fmax fmin vdot outer kron union1d intersect1d setdiff1d setxor1d
 } {
-    "round_decimals" |x| (&x[0] * 1.234).round_decimals(1);
+    "round_decimals" |x| (&x[0] * 1.234).round_with(1);
     "leaky_relu" |x| x[0].leaky_relu(0.01);
     "elu" |x| x[0].elu(1.0);
     "celu" |x| x[0].celu(1.0);
@@ -173,7 +173,7 @@ table! { OF_VECTORS { } { vecdot inner dot polyval polyadd polymul } {
     "polyder" |x| x[0].polyder(1);
     "polyint" |x| x[0].polyint(1);
     "poly" |x| x[0].poly();
-    "vander" |x| x[0].vander(3, false);
+    "vander" |x| x[0].vander(3);
     "max_where" |x| x[0].max_over(Reduction::all().mask(&mask()).initial(-9));
     "var_where" |x| x[0].var_over(Reduction::all().mask(&mask()));
     "softmax_where" |x| x[0].softmax(Reduction::over(0).mask(&mask()));

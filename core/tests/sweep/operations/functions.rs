@@ -3,13 +3,14 @@
 
 use super::{Operation, Results, rows};
 use ramie_core::config::default_matmul_precision;
-use ramie_core::fft::Norm;
+use ramie_core::fft::{Fft, Norm};
 use ramie_core::image::ResizeMethod;
 use ramie_core::lax::{
-    ConvLayout, Padding, Precision, associative_scan, avg_pool, conv, conv_general_dilated,
-    conv_general_dilated_local, conv_general_dilated_patches, conv_transpose,
-    conv_with_general_padding, dot_product_attention, max_pool, min_pool, optimization_barrier,
-    platform_dependent, pool, reduce, reduce_window, select_and_scatter, sort,
+    ConvLayout, Padding, Precision, associative_scan, associative_scan_with, avg_pool,
+    avg_pool_with, conv, conv_general_dilated, conv_general_dilated_local,
+    conv_general_dilated_patches, conv_transpose, conv_with_general_padding, dot_product_attention,
+    max_pool, min_pool, optimization_barrier, platform_dependent, pool, reduce, reduce_window,
+    select_and_scatter, sort,
 };
 use ramie_core::linalg::*;
 use ramie_core::numpy::{
@@ -18,8 +19,8 @@ use ramie_core::numpy::{
     ravel_multi_index, select, vectorize, vstack,
 };
 use ramie_core::options::{
-    Attention, Contraction, ConvTranspose, Convolution, Covariance, Histogram, Quantile, Reduction,
-    Segments, Standardize, Unique, Window,
+    AssociativeScanOptions, Attention, Contraction, ConvTranspose, Convolution, Covariance,
+    ExcludePadding, Histogram, Quantile, Reduction, Segments, Standardize, Unique, Window,
 };
 use ramie_core::*;
 
@@ -68,7 +69,11 @@ fn of_several_arrays(t: &mut Vec<Operation>) {
             default_matmul_precision(Precision::HIGHEST, || x.matmul(y))
         };
         "associative_scan" |x| {
-            associative_scan(|a, b| vec![&a[0] + &b[0]], std::slice::from_ref(x), false, 0)
+            associative_scan(|a, b| vec![&a[0] + &b[0]], std::slice::from_ref(x))
+        };
+        "associative_scan_with" |x| {
+            let options = AssociativeScanOptions { reverse: true, axis: -1 };
+            associative_scan_with(|a, b| vec![&a[0] + &b[0]], std::slice::from_ref(x), options)
         };
         "reduce/several" |x, y| reduce(
             std::slice::from_ref(x), &[y.ravel().max()], |a, b| vec![&a[0] + &b[0]], &[0]);
@@ -115,8 +120,8 @@ fn windows(t: &mut Vec<Operation>) {
         "pool" |x| pool(x, 0, |a, b| a + b, &[2, 2], &[1, 1], Valid);
         "max_pool" |x| max_pool(x, &[2, 2], &[1, 1], Same);
         "min_pool" |x| min_pool(x, &[2, 2], &[2, 2], Valid);
-        "avg_pool" |x| avg_pool(x, &[2, 2], &[1, 1], Same, false);
-        "avg_pool/zero" |x| avg_pool(x, &[0, 2], &[0, 1], Same, true);
+        "avg_pool_with" |x| avg_pool_with(x, &[2, 2], &[1, 1], Same, ExcludePadding);
+        "avg_pool" |x| avg_pool(x, &[0, 2], &[0, 1], Same);
         "reduce_window/several" |x, y| reduce_window(
             std::slice::from_ref(x), &[y.ravel().max()], |a, b| vec![&a[0] + &b[0]],
             &Window::new(&vec![1; x.ndim()]));
@@ -132,11 +137,11 @@ fn windows(t: &mut Vec<Operation>) {
         "dot_product_attention" |x, y, z| dot_product_attention(x, y, z);
         "image::resize" |x| image::resize(x, &vec![5; x.ndim()], ResizeMethod::Linear);
         "image::resize/nearest" |x| image::resize(x, &vec![0; x.ndim()], ResizeMethod::Nearest);
-        "image::resize_with" |x| {
-            image::resize_with(x, &vec![2; x.ndim()], ResizeMethod::Cubic, false)
+        "image::resize/cubic" |x| {
+            image::resize(x, &vec![2; x.ndim()], ResizeMethod::Cubic.without_antialias())
         };
         "image::scale_and_translate" |x| image::scale_and_translate(
-            x, x.shape(), &[0], Array::from([2.0]), Array::from([0.5]), ResizeMethod::Lanczos3, true);
+            x, x.shape(), &[0], Array::from([2.0]), Array::from([0.5]), ResizeMethod::Lanczos3);
     );
 }
 
@@ -217,30 +222,42 @@ fn equations(t: &mut Vec<Operation>) {
 
 fn transforms(t: &mut Vec<Operation>) {
     macro_rules! transforms {
-        ($(($one:literal $f:ident $several:literal $g:ident $two:literal $h:ident))*) => {
+        ($(($one:literal $f:ident $one_with:literal $fw:ident
+            $several:literal $g:ident $several_with:literal $gw:ident
+            $two:literal $h:ident $two_with:literal $hw:ident))*) => {
             rows!(t; $(
-                $one |x| fft::$f(x, None, -1, Norm::Backward);
-                $several |x| fft::$g(x, None, None, Norm::Ortho);
-                $two |x| fft::$h(x, None, [-2, -1], Norm::Forward);
+                $one |x| fft::$f(x);
+                $one_with |x| fft::$fw(x, Fft::new().lengths(&[7]));
+                $several |x| fft::$g(x);
+                $several_with |x| fft::$gw(x, Norm::Ortho);
+                $two |x| fft::$h(x);
+                $two_with |x| fft::$hw(x, Norm::Forward);
             )*);
         };
     }
     transforms! {
-        ("fft::fft" fft "fft::fftn" fftn "fft::fft2" fft2)
-        ("fft::ifft" ifft "fft::ifftn" ifftn "fft::ifft2" ifft2)
-        ("fft::rfft" rfft "fft::rfftn" rfftn "fft::rfft2" rfft2)
-        ("fft::irfft" irfft "fft::irfftn" irfftn "fft::irfft2" irfft2)
+        ("fft::fft" fft "fft::fft_with" fft_with "fft::fftn" fftn "fft::fftn_with" fftn_with
+            "fft::fft2" fft2 "fft::fft2_with" fft2_with)
+        ("fft::ifft" ifft "fft::ifft_with" ifft_with "fft::ifftn" ifftn "fft::ifftn_with" ifftn_with
+            "fft::ifft2" ifft2 "fft::ifft2_with" ifft2_with)
+        ("fft::rfft" rfft "fft::rfft_with" rfft_with "fft::rfftn" rfftn "fft::rfftn_with" rfftn_with
+            "fft::rfft2" rfft2 "fft::rfft2_with" rfft2_with)
+        ("fft::irfft" irfft "fft::irfft_with" irfft_with "fft::irfftn" irfftn "fft::irfftn_with" irfftn_with
+            "fft::irfft2" irfft2 "fft::irfft2_with" irfft2_with)
     }
     rows!(t;
-        "fft::fft/longer" |x| fft::fft(x, Some(7), -1, Norm::Backward);
-        "fft::fft/huge" |x| fft::fft(x, Some(usize::MAX), -1, Norm::Backward);
-        "fft::irfft/huge" |x| fft::irfft(x, Some(usize::MAX), -1, Norm::Backward);
-        "fft::hfft" |x| fft::hfft(x, None, -1, Norm::Backward);
-        "fft::ihfft" |x| fft::ihfft(x, Some(0), -1, Norm::Backward);
+        "fft::fft_with/huge" |x| fft::fft_with(x, Fft::new().lengths(&[usize::MAX]));
+        "fft::irfft_with/huge" |x| fft::irfft_with(x, Fft::new().lengths(&[usize::MAX]));
+        "fft::hfft" |x| fft::hfft(x);
+        "fft::hfft_with" |x| fft::hfft_with(x, Norm::Ortho);
+        "fft::ihfft" |x| fft::ihfft(x);
+        "fft::ihfft_with" |x| fft::ihfft_with(x, Fft::new().lengths(&[0]));
         "fft::fftfreq" |x| fft::fftfreq(x.ndim(), 0.5, x.dtype());
         "fft::rfftfreq" |x| fft::rfftfreq(x.ndim(), 0.0, x.dtype());
-        "fft::fftshift" |x| fft::fftshift(x, None);
-        "fft::ifftshift" |x| fft::ifftshift(x, Some(&[0]));
+        "fft::fftshift" |x| fft::fftshift(x);
+        "fft::fftshift_with" |x| fft::fftshift_with(x, &[0]);
+        "fft::ifftshift" |x| fft::ifftshift(x);
+        "fft::ifftshift_with" |x| fft::ifftshift_with(x, &[0]);
     );
 }
 

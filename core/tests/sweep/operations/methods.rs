@@ -5,7 +5,10 @@ use ramie_core::lax::{
     DotDimensionNumbers, GatherScatterMode, Precision, RaggedDotDimensionNumbers, RoundingMethod,
 };
 use ramie_core::numpy::{BitOrder, BoundsMode, ConvolveMode, Order, PadMode, Side, TakeMode};
-use ramie_core::options::{Contraction, Descending, Exact, Reduction, Tolerance, Window};
+use ramie_core::options::{
+    Contraction, Descending, EqualNan, Exact, IncludeInitial, Reduction, ScaledDot, Tolerance,
+    Window,
+};
 use ramie_core::prim::index::*;
 use ramie_core::typing::{Dims, Like};
 use ramie_core::*;
@@ -43,8 +46,8 @@ fn of_one_operand(t: &mut Vec<Operation>) {
         "elu" |x| x.elu(1.0);
         "celu" |x| x.celu(1.0);
         "squareplus" |x| x.squareplus(4.0);
-        "round_decimals" |x| x.round_decimals(2);
-        "round_decimals/many" |x| x.round_decimals(400);
+        "round_with/2" |x| x.round_with(2);
+        "round_with/many" |x| x.round_with(400);
         "nan_to_num_with" |x| x.nan_to_num_with(0.0, 1.0, -1.0);
         "round_with" |x| x.round_with(RoundingMethod::AwayFromZero);
         "integer_pow/3" |x| x.integer_pow(3);
@@ -84,11 +87,11 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         left_shift right_shift_logical right_shift_arithmetic nextafter eq ne lt le gt ge true_divide
         remainder floor_divide right_shift power gcd lcm fmax fmin fmod divmod float_power logaddexp2
         heaviside copysign ldexp append matmul dot inner vdot outer isclose allclose array_equal
-        array_equal_or_nan array_equiv hypot polyval polyadd polysub polymul polydiv vecdot matvec
+        array_equiv hypot polyval polyadd polysub polymul polydiv vecdot matvec
         vecmat kron isin union1d intersect1d setdiff1d setxor1d logical_and logical_or logical_xor
         gammainc gammaincc betaln beta comb xlogy xlog1py rel_entr kl_div boxcox boxcox1p logaddexp
         mulhi lax_pow igamma igammac igamma_grad_a random_gamma_grad zeta broadcast_like fill_diagonal
-        quantile percentile nanquantile nanpercentile digitize digitize_right => [x, y] (y));
+        quantile percentile nanquantile nanpercentile digitize => [x, y] (y));
     rows!(t;
         "operator +" |x, y| x + y;
         "operator - " |x, y| x - y;
@@ -122,7 +125,8 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         "tensordot/axes" |x, y| x.tensordot(y, ([0], [0]));
         "cross" |x, y| x.cross(y, -1);
         "cross/first" |x, y| x.cross(y, 0);
-        "batch_matmul" |x, y| x.batch_matmul(y, None);
+        "batch_matmul" |x, y| x.batch_matmul(y);
+        "batch_matmul_with" |x, y| x.batch_matmul_with(y, Precision::HIGHEST);
         "dot_general" |x, y| x.dot_general(y, DotDimensionNumbers::new([&[0], &[0]], [&[], &[]]));
         "matmul_with" |x, y| x.matmul_with(y, Precision::HIGH);
         "dot_with" |x, y| x.dot_with(y, DType::F64);
@@ -134,7 +138,8 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         "ragged_dot" |x, y, z| x.ragged_dot(y, z);
         "ragged_dot_general" |x, y, z| x.ragged_dot_general(
             y, z, RaggedDotDimensionNumbers::rows(), Contraction::new());
-        "scaled_dot" |x, y| x.scaled_dot(y, None, None, None, None);
+        "scaled_dot" |x, y| x.scaled_dot(y);
+        "scaled_dot_with" |x, y, z| x.scaled_dot_with(y, ScaledDot::new().lhs_scale(z));
         "polyfit" |x, y| x.polyfit(y, 2);
         "interp" |x, y, z| x.interp(y, z);
     );
@@ -167,10 +172,14 @@ fn along_an_axis(t: &mut Vec<Operation>) {
     rows!(t;
         "var_over/ddof" |x| x.var_over(Reduction::over(0).ddof(1.0));
         "std_over/ddof" |x| x.std_over(Reduction::over(0).ddof(usize::MAX as f64));
-        "cumulative_sum" |x| x.cumulative_sum(0, true);
-        "cumulative_prod" |x| x.cumulative_prod(0, true);
-        "diff_n" |x| x.diff_n(2, 0);
-        "diff_n/many" |x| x.diff_n(100, 0);
+        "array_equal_with" |x, y| x.array_equal_with(y, EqualNan);
+        "digitize_with" |x, y| x.digitize_with(y, Side::Right);
+        "cumulative_sum" |x| x.cumulative_sum(0);
+        "cumulative_sum_with" |x| x.cumulative_sum_with(0, IncludeInitial);
+        "cumulative_prod" |x| x.cumulative_prod(0);
+        "cumulative_prod_with" |x| x.cumulative_prod_with(0, IncludeInitial);
+        "diff_with" |x| x.diff_with(0, 2);
+        "diff_with/many" |x| x.diff_with(0, 100);
         "sort_with" |x| x.sort_with(-1, Descending);
         "argsort_with" |x| x.argsort_with(-1, Descending);
         "gradient_with" |x, y| x.gradient_with(0, y);
@@ -279,8 +288,8 @@ fn paddings_and_parts(t: &mut Vec<Operation>) {
         "reshape/huge_inferred" |x| x.reshape((HUGE, 4, -1));
         "reshape_with" |x| x.reshape_with(x.shape(), Order::F);
         "flatten" |x| x.flatten(..);
-        "slice" |x| x.slice(&vec![0; x.ndim()], x.shape(), Some(&vec![2; x.ndim()]));
-        "slice/huge" |x| x.slice(&vec![0; x.ndim()], &vec![HUGE; x.ndim()], None);
+        "slice_with" |x| x.slice_with(&vec![0; x.ndim()], x.shape(), &vec![2; x.ndim()]);
+        "slice" |x| x.slice(&vec![0; x.ndim()], &vec![HUGE; x.ndim()]);
         "slice_in_dim" |x| x.slice_in_dim(1, 2, 1, 0);
         "split_sizes" |x| x.split_sizes(&[1, 2], 0);
         "split_sizes/huge" |x| x.split_sizes(&[HUGE, HUGE, 5], 0);
@@ -293,7 +302,7 @@ fn paddings_and_parts(t: &mut Vec<Operation>) {
         "polyder" |x| x.polyder(1);
         "polyder/many" |x| x.polyder(100);
         "polyint" |x| x.polyint(2);
-        "vander" |x| x.vander(3, true);
+        "vander" |x| x.vander(3);
     );
 }
 
@@ -310,8 +319,8 @@ fn places(t: &mut Vec<Operation>) {
         "place" |x, y, z| x.place(&y.ne(0), z);
         "delete" |x| x.delete(&[0], 0);
         "insert" |x, y| x.insert(1, y, 0);
-        "index_in_dim" |x| x.index_in_dim(-1, 0, false);
-        "dynamic_index_in_dim" |x, y| x.dynamic_index_in_dim(y.ravel().max(), 0, true);
+        "index_in_dim" |x| x.index_in_dim(-1, 0).squeeze(&[0]);
+        "dynamic_index_in_dim" |x, y| x.dynamic_index_in_dim(y.ravel().max(), 0);
         "dynamic_update_index_in_dim" |x, y, z| x.dynamic_update_index_in_dim(z, y.ravel().max(), 0);
         "index_take" |x, y| x.index_take(std::slice::from_ref(y), &[0]);
         "nonzero_sized" |x| x.nonzero_sized(3, 0);

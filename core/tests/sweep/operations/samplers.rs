@@ -60,7 +60,7 @@ fn of_other_forms(t: &mut Vec<Operation>) {
         "random::uniform_range" |x, y, z| uniform_range(&key(0), x.shape(), x.dtype(), y, z);
         "random::multinomial" |x, y| multinomial(&key(0), 5, y, x.dtype());
         "random::permutation" |x| permutation(&key(0), x.clone());
-        "random::permutation_with" |x| permutation_with(&key(0), x, 0, true);
+        "random::permutation_with" |x| permutation_with(&key(0), x, Permutation::new(0).independent());
         "random::choice" |x| choice(&key(0), x.clone(), &[2]);
         "random::choice/weighted" |x, y| {
             Choice::of(x.clone()).p(y).without_replacement().draw(&key(0), &[2])

@@ -385,7 +385,7 @@ impl<'a> At<'a> {
             ScatterMethod::Set => value,
             _ => {
                 let limits: Dims = starts.iter().zip(&sizes).map(|(s, n)| s + n).collect();
-                combine(method, &self.array.slice(&starts, &limits, None), &value)
+                combine(method, &self.array.slice(&starts, &limits), &value)
             }
         };
         // The box is the whole array.

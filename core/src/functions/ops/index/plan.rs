@@ -85,7 +85,7 @@ pub(super) fn slice_static(array: &Array, entries: &[Entry]) -> Array {
             strides[*d] = stride;
         }
     }
-    let taken = array.slice(&starts, &limits, Some(&strides));
+    let taken = array.slice_with(&starts, &limits, &strides);
     if backwards.is_empty() {
         taken
     } else {
