@@ -12,7 +12,7 @@ use ramie_core::{Array, DType};
 ///
 /// Each step takes the column with the largest distance to the span of the columns before it. The
 /// magnitudes on the diagonal of `R` therefore decrease, and small ones at the end indicate a low
-/// rank. [`qr`] defines the shapes of `Q` and `R`, and the derivatives.
+/// rank. [`qr_with`](ramie_core::linalg::qr_with) defines the shapes of `Q` and `R`, and the derivatives.
 ///
 /// ```
 /// use ramie_core::Array;
