@@ -1,4 +1,4 @@
-//! What all crates of Ramie share: locks, the clock and the debug form of errors.
+//! Locks, the clock and the debug form of errors, which all crates of Ramie share.
 
 #![forbid(unsafe_code)]
 

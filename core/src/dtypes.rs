@@ -1,4 +1,4 @@
-//! What is known of dtypes, and elements narrower than sixteen bits (`jax.dtypes`, `jax.numpy`).
+//! Properties of dtypes, and elements narrower than sixteen bits (`jax.dtypes`, `jax.numpy`).
 //!
 //! ```
 //! use ramie_core::{DType, dtypes};

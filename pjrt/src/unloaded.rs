@@ -18,7 +18,7 @@ pub struct UnloadedExecutable {
     raw: NonNull<RawExecutable>,
     api: Api,
     name: String,
-    /// What must outlive the executable: the topology it was compiled for, unless it was compiled
+    /// The owner that must outlive the executable: the topology it was compiled for, unless it was compiled
     /// for a client's devices.
     _kept: Option<Arc<Owner>>,
 }

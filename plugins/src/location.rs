@@ -1,4 +1,4 @@
-//! Where a plugin is.
+//! The location of a plugin.
 
 use crate::catalog::Release;
 use crate::platform::Platform;
@@ -66,7 +66,7 @@ impl PluginLocation {
     }
 }
 
-/// Which step of the search found a plugin.
+/// The step of the search that found a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// It is linked into the program.

@@ -3,7 +3,7 @@
 use super::{ItemReader, ItemWriter, Process};
 use crate::Result;
 
-/// Arguments of a save: what is saved, and how.
+/// Arguments of a save: the item and its options.
 pub trait SaveArgs {
     /// Returns the Python class that reads the written files, as `module.Class`, for the file
     /// `_CHECKPOINT_METADATA`.
@@ -47,7 +47,7 @@ pub trait Snapshot: Send {
     }
 }
 
-/// Arguments of a restore: what is restored, and how.
+/// Arguments of a restore: the item and its options.
 pub trait RestoreArgs {
     /// Type of the restored value.
     type Item;

@@ -121,7 +121,7 @@ impl dyn Primitive {
     }
 }
 
-/// What the passes may assume of a primitive. The default is right for an operation without
+/// Properties of a primitive that the passes rely on. The default is right for an operation without
 /// effects whose result has the dtype of its operands.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
@@ -132,7 +132,7 @@ pub struct Facts<'a> {
     /// The positions that the operation reads or writes, if they may be out of bounds. Checked as
     /// [`INDEX`](Errors::INDEX).
     pub positions: Option<&'a dyn PositionRule>,
-    /// What the operation does beside computing its results.
+    /// Side effects of the operation.
     pub effects: Effects,
     /// The mapped axes that the operation refers to by name.
     pub axes: &'a [AxisName],
@@ -196,7 +196,7 @@ impl Facts<'_> {
     }
 }
 
-/// What an operation does beside computing its results. The effects of programs that it contains
+/// Side effects of an operation. The effects of programs that it contains
 /// are found by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effects {

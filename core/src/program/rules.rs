@@ -103,7 +103,7 @@ pub enum Differentiation<'a> {
     Undefined {
         /// The reason.
         why: &'static str,
-        /// What to do instead, in the imperative.
+        /// The remedy, in the imperative.
         help: &'static str,
     },
     /// The operation is linear in all operands jointly: the tangent is the same operation applied

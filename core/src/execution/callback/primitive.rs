@@ -125,9 +125,8 @@ impl Primitive for HostCallback {
     fn facts(&self) -> Facts<'_> {
         let effects = match self.kind {
             CallbackKind::Pure => Effects::None,
-            CallbackKind::Io => Effects::Acts,
-            _ if self.ordered => Effects::Acts,
-            _ => Effects::Observes,
+            CallbackKind::Debug if !self.ordered => Effects::Observes,
+            CallbackKind::Debug | CallbackKind::Io => Effects::Acts,
         };
         Facts {
             effects,

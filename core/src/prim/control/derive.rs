@@ -106,8 +106,8 @@ pub(super) fn linearized(
 ) -> Split {
     let mut parts = None;
     let known = trace_to_jaxpr(&jaxpr.in_avals(), |args| {
-        // The tangents are traced in a program of their own, inside the trace of the values. What it
-        // reads from the outer trace becomes its captured values: these are the residuals.
+        // The tangents are traced in a program of their own, inside the trace of the values. Values
+        // that it reads from there become its captured values: the residuals.
         let trace = OpenTrace::partial();
         let tangents: Vec<Option<Array>> = args
             .iter()
