@@ -105,13 +105,6 @@ impl Fft {
         axes
     }
 
-    /// Returns the only axis, and its length if it was set.
-    #[track_caller]
-    fn single(&self, operation: &str, x: &Array) -> (isize, Option<usize>) {
-        let axis = self.axes_of(operation, x, Some(1))[0];
-        (axis, self.lengths.as_ref().and_then(|s| s.first().copied()))
-    }
-
     /// Transforms `count` axes, or any number.
     #[track_caller]
     fn transform(
@@ -301,19 +294,20 @@ pub fn hfft(x: &Array) -> Array {
 #[track_caller]
 pub fn hfft_with(x: &Array, options: impl Into<Fft>) -> Array {
     let options = options.into();
-    let (axis, n) = options.single("hfft", x);
-    let norm = options.norm;
+    let axis = options.axes_of("hfft", x, Some(1))[0];
     let size = x.shape()[x.axis("hfft", axis)];
-    let n = n.unwrap_or(2 * size.saturating_sub(1));
+    let default = || vec![2 * size.saturating_sub(1)];
+    let lengths = options.lengths.unwrap_or_else(default);
     let y = transform(
         "hfft",
         &x.conj(),
         FftType::Irfft,
-        Some(&[n]),
+        Some(&lengths),
         &[axis],
         Norm::Backward,
     );
-    y * (n as f64 * norm.factor(false, n).unwrap_or(1.0))
+    let n = lengths[0];
+    y * (n as f64 * options.norm.factor(false, n).unwrap_or(1.0))
 }
 
 /// Computes the inverse of [`hfft`]: the first half of a symmetric spectrum.
@@ -332,18 +326,19 @@ pub fn ihfft(x: &Array) -> Array {
 #[track_caller]
 pub fn ihfft_with(x: &Array, options: impl Into<Fft>) -> Array {
     let options = options.into();
-    let (axis, n) = options.single("ihfft", x);
-    let norm = options.norm;
-    let n = n.unwrap_or(x.shape()[x.axis("ihfft", axis)]);
+    let axis = options.axes_of("ihfft", x, Some(1))[0];
+    let size = x.shape()[x.axis("ihfft", axis)];
+    let lengths = options.lengths.unwrap_or_else(|| vec![size]);
     let y = transform(
         "ihfft",
         x,
         FftType::Rfft,
-        Some(&[n]),
+        Some(&lengths),
         &[axis],
         Norm::Backward,
     );
-    y.conj() * (norm.factor(true, n).unwrap_or(1.0) / n as f64)
+    let n = lengths[0];
+    y.conj() * (options.norm.factor(true, n).unwrap_or(1.0) / n as f64)
 }
 
 /// Returns the frequencies of [`fft`](fft()) for `n` samples with a spacing of `d`: from 0 up,

@@ -3,6 +3,7 @@
 use crate::complex::rows::{Operation, check};
 use ramie_core::fft::{self, Fft, Norm};
 use ramie_core::{Array, DType, jit, vmap};
+use ramie_testing::panic_message;
 use serde_json::Value;
 
 /// The transform of a row.
@@ -92,4 +93,15 @@ fn transforms_of_four_axes_map_and_compile() {
 #[should_panic(expected = "rfft: the length of a transform must not be 0")]
 fn transforms_of_nothing_are_refused() {
     fft::rfft_with(&Array::from([1.0f32]), Fft::new().lengths(&[0]));
+}
+
+#[test]
+fn every_length_that_is_passed_has_an_axis() {
+    let x = Array::zeros(&[8], DType::F32);
+    for lengths in [&[4, 8][..], &[]] {
+        let text = panic_message(|| fft::hfft_with(&x, Fft::new().lengths(lengths)));
+        assert!(text.starts_with("hfft: "), "{text}");
+        let text = panic_message(|| fft::ihfft_with(&x, Fft::new().lengths(lengths)));
+        assert!(text.starts_with("ihfft: "), "{text}");
+    }
 }
