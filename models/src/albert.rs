@@ -279,8 +279,7 @@ impl Pretrained for Albert {
         if weights.shape("predictions.bias").is_none() {
             self.predictions = None;
         }
-        let names = ["albert.pooler.weight", "pooler.weight"];
-        if names.iter().all(|name| weights.shape(name).is_none()) {
+        if !weights.has("albert.", "pooler.weight") {
             self.pooler = None;
         }
     }

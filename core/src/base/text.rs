@@ -2,6 +2,13 @@
 
 use std::fmt::Display;
 
+/// Returns the name of a type without its path and generic arguments.
+pub fn type_name<T: ?Sized>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    let name = name.split('<').next().unwrap_or(name);
+    name.rsplit("::").next().unwrap_or(name)
+}
+
 /// Formats a number with commas between thousands, such as `12,345`.
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();

@@ -77,8 +77,7 @@ impl Pretrained for Bert {
     }
 
     fn fit(&mut self, weights: &Weights) {
-        let names = ["bert.pooler.dense.weight", "pooler.dense.weight"];
-        if names.iter().all(|name| weights.shape(name).is_none()) {
+        if !weights.has("bert.", "pooler.dense.weight") {
             self.pooler = None;
         }
     }

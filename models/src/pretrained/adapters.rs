@@ -1,7 +1,8 @@
 //! LoRA adapters in the files of `peft`.
 
 use super::files::{first_in, read_config, unsupported, write};
-use super::{Pretrained, PretrainedError, Weights, class};
+use super::{Pretrained, PretrainedError, Weights};
+use ramie_core::text::type_name;
 use ramie_core::{Array, concatenate};
 use ramie_nn::{LoraAdapter, LoraParam, Param};
 use serde::Deserialize;
@@ -311,7 +312,7 @@ pub(super) fn save<M: Pretrained>(model: &M, folder: &Path) -> Result<(), Pretra
         panic!(
             "{}::save_adapter: the model has no LoRA adapters\n  help: add some before training: \
              apply_lora(&mut model, 8, |path| path.ends_with(\"query\"), &mut rngs)",
-            class::<M>()
+            type_name::<M>()
         )
     };
     write(folder, WEIGHTS, weights.arrays, CONFIG, &config)

@@ -10,6 +10,7 @@ pub(crate) use error::Result;
 pub(crate) use files::{described, f32, read_config, unsupported};
 pub use weights::Weights;
 
+use ramie_core::text::type_name;
 use ramie_core::{Array, Tree, eval_shape, make_jaxpr, tree};
 use ramie_nn::nnx::{self, Not, of_type};
 use ramie_nn::{LoraParam, Module, Param, Rngs};
@@ -240,13 +241,6 @@ pub(crate) fn created<M: Pretrained>(config: &M::Config, weights: Weights) -> Re
     Ok(model)
 }
 
-/// Returns the name of a model's type.
-fn class<M>() -> &'static str {
-    let path = std::any::type_name::<M>();
-    let path = path.split('<').next().unwrap_or(path);
-    path.rsplit("::").next().unwrap_or(path)
-}
-
 /// Creates a model with abstract parameters, which must then be set. This avoids drawing random
 /// weights that would be discarded.
 fn without_parameters<M: Tree>(make: impl Fn() -> M + Send + Sync) -> M {
@@ -271,7 +265,7 @@ fn expect_no_adapters<M: Tree>(method: &str, model: &M) {
             "{}::{method}: the model has LoRA adapters, such as `{path}`, which \
              published checkpoints do not contain\n  help: merge them into the kernels first: \
              merge_lora(&mut model)",
-            class::<M>()
+            type_name::<M>()
         );
     }
 }
@@ -298,7 +292,7 @@ fn expect_config<M: Pretrained>(model: &M, config: &M::Config, weights: &Weights
     panic!(
         "{}::save_pretrained: the parameter `{path}` is {} in the model, but {} in a model of \
          the configuration\n  help: pass the configuration that the model was created with",
-        class::<M>(),
+        type_name::<M>(),
         shown(&own),
         shown(&other)
     );

@@ -96,6 +96,12 @@ impl Weights {
         array.map(Array::shape)
     }
 
+    /// Returns whether a tensor of this name exists, with the prefix or without.
+    pub(crate) fn has(&self, prefix: &str, name: &str) -> bool {
+        let names = [name, &format!("{prefix}{name}")];
+        names.iter().any(|name| self.shape(name).is_some())
+    }
+
     /// Takes a tensor of this shape, by its name below the prefix.
     fn take(&mut self, name: &str, shape: &[usize]) -> Result<Array> {
         let name = format!("{}{name}", self.prefix);
@@ -247,12 +253,8 @@ impl Weights {
         let size = |axes: &[usize]| axes.iter().product::<usize>();
         let flat = [size(&own[..inputs]), size(&own[inputs..])];
         let inputs_first = self.inputs_first;
-        let turned = |x: &Array| if inputs_first { x.clone() } else { x.t() };
-        let shape = if inputs_first {
-            flat
-        } else {
-            [flat[1], flat[0]]
-        };
+        let turned = |x: &Array| in_order(x, inputs_first);
+        let shape = shape_in_order(flat, inputs_first);
         let read = |x: Array| turned(&x).reshape(&own);
         self.exchange(name, &shape, kernel, read, |x| turned(&x.reshape(&flat)))
     }
@@ -286,10 +288,10 @@ impl Weights {
         let (weight, bias) = (format!("{name}.weight"), format!("{name}.bias"));
         let (inputs, outputs) = (own[0], own[1..].iter().product());
         let inputs_first = self.inputs_first;
-        let turned = |x: Array| if inputs_first { x } else { x.t() };
         if self.writes {
             let kernels = layers.iter().map(|l| l.kernel.reshape(&[inputs, outputs]));
-            let kernel = turned(concatenate(&kernels.collect::<Vec<_>>(), 1));
+            let kernel = concatenate(&kernels.collect::<Vec<_>>(), 1);
+            let kernel = in_order(&kernel, inputs_first);
             self.arrays
                 .insert(format!("{}{weight}", self.prefix), kernel);
             if has_bias {
@@ -301,12 +303,8 @@ impl Weights {
             return Ok(());
         }
         let all = count * outputs;
-        let shape = if inputs_first {
-            [inputs, all]
-        } else {
-            [all, inputs]
-        };
-        let kernels = turned(self.take(&weight, &shape)?).split(count, 1);
+        let shape = shape_in_order([inputs, all], inputs_first);
+        let kernels = in_order(&self.take(&weight, &shape)?, inputs_first).split(count, 1);
         for (layer, kernel) in layers.iter_mut().zip(kernels) {
             put(&mut layer.kernel, kernel.reshape(&own));
         }
@@ -340,6 +338,24 @@ impl Weights {
                 tensors: quoted(left.into_iter()),
             })
         }
+    }
+}
+
+/// Returns a kernel `[inputs, outputs]` as files have it, or the reverse.
+fn in_order(kernel: &Array, inputs_first: bool) -> Array {
+    if inputs_first {
+        kernel.clone()
+    } else {
+        kernel.t()
+    }
+}
+
+/// Returns the shape that files have for a kernel of this shape.
+fn shape_in_order([inputs, outputs]: [usize; 2], inputs_first: bool) -> [usize; 2] {
+    if inputs_first {
+        [inputs, outputs]
+    } else {
+        [outputs, inputs]
     }
 }
 

@@ -60,10 +60,7 @@ impl Pretrained for Vit {
 
     fn fit(&mut self, weights: &Weights) {
         let prefix = self.prefix();
-        let has = |name: &str| {
-            let names = [name, &format!("{prefix}{name}")];
-            names.iter().any(|name| weights.shape(name).is_some())
-        };
+        let has = |name: &str| weights.has(prefix, name);
         if !has("pooler.dense.weight") {
             self.pooler = None;
         }

@@ -98,7 +98,6 @@ pub use lift::{
     Vmap, While, add_metadata_axis, cond, custom_vjp, fold_rngs, grad, jit, jvp, map_variables,
     method, remat, remat_scan, scan, switch, value_and_grad, vjp, vmap, while_loop,
 };
-pub(crate) use module::type_name;
 pub use module::{Child, Module, merge_param};
 pub use scope::Scope;
 pub use streams::Streams;

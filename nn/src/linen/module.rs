@@ -5,16 +5,10 @@ use super::{Adopted, Apply, Bound, Scope, Streams, Summary, Tabulate, Variables}
 use super::{lazy, tabulate};
 use ramie_core::Array;
 use ramie_core::Tree;
+use ramie_core::text::type_name;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// Returns the name of a type without its path and generic arguments.
-pub(crate) fn type_name<T: ?Sized>() -> &'static str {
-    let name = std::any::type_name::<T>();
-    let name = name.split('<').next().unwrap_or(name);
-    name.rsplit("::").next().unwrap_or(name)
-}
 
 /// A computation whose variables are in a [`Scope`]; the module itself contains only
 /// hyperparameters (`flax.linen.Module`).

@@ -4,7 +4,7 @@ use crate::linen::{self, Apply, CollectionFilter, Scope, Streams, Variables};
 use crate::model::for_each_mut;
 use crate::{RngCount, RngKey, RngStream, Rngs, collection_of, for_each_variable};
 use ramie_core::random::Key;
-use ramie_core::text::listed;
+use ramie_core::text::{listed, type_name};
 use ramie_core::tree::{self, Visitor};
 use ramie_core::{Array, DType, State, Tree, eval_shape};
 use std::borrow::Cow;
@@ -169,7 +169,7 @@ where
     Call: Fn(&mut N, A) -> O,
 {
     ToLinen {
-        class: linen::type_name::<N>().to_owned(),
+        class: type_name::<N>().to_owned(),
         make,
         call,
         model: PhantomData,
