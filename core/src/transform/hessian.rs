@@ -2,7 +2,7 @@
 
 use super::custom::First;
 use super::grad::evaluate;
-use super::jacobian::{JacobianOf, JacobianOptions, Plain, forward, reverse};
+use super::jacobian::{JacobianOf, JacobianOptions, forward, reverse};
 use super::{ArgTuple, Codomain, Function, Objective, jvp};
 use crate::Tree;
 use crate::base::location::Caller;
@@ -31,7 +31,7 @@ where
     Rows<F, M>: Codomain<First<F, M>>,
     M: 'f,
 {
-    hessian_of::<F, M, Plain>(f, Caller::of("hessian"))
+    hessian_with(f, ())
 }
 
 /// Same as [`hessian`], with the options of [`jacfwd_with`](super::jacfwd_with) (`jax.hessian` with
@@ -48,17 +48,7 @@ where
     JacobianOf<F, M, O>: Codomain<First<F, M>>,
     M: 'f,
 {
-    hessian_of::<F, M, O>(f, Caller::of("hessian"))
-}
-
-fn hessian_of<'f, F, M, O>(f: F, caller: Caller) -> Box<F::Fn<'f, O::Result<HessianOf<F, M, O>>>>
-where
-    F: Function<M> + 'f,
-    O: JacobianOptions<F::Output> + 'f,
-    O::Value: Codomain<First<F, M>>,
-    JacobianOf<F, M, O>: Codomain<First<F, M>>,
-    M: 'f,
-{
+    let caller = Caller::of("hessian");
     F::untupled(move |args| {
         let (first, rest) = args.split();
         let value = |x| O::split(f.call(F::Args::join(x, &rest)));

@@ -96,11 +96,8 @@ pub trait JacobianOptions<R: Tree>: Send + Sync {
     fn join<J: Tree>(parts: (J, Self::Aux)) -> Self::Result<J>;
 }
 
-/// The absence of options.
-pub(super) struct Plain;
-
 macro_rules! without_aux {
-    ($($options:ident $holomorphic:literal)*) => { $(
+    ($($options:ty, $holomorphic:literal;)*) => { $(
         impl<R: Tree> JacobianOptions<R> for $options {
             const HOLOMORPHIC: bool = $holomorphic;
             type Value = R;
@@ -115,7 +112,8 @@ macro_rules! without_aux {
         }
     )* };
 }
-without_aux! { Plain false Holomorphic true }
+// `()` is the absence of options.
+without_aux! { (), false; Holomorphic, true; }
 
 impl<R: Tree, X: Tree> JacobianOptions<(R, X)> for HasAux {
     const HOLOMORPHIC: bool = false;
@@ -235,7 +233,7 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    jacobian::<F, M, Plain>(Mode::Forward, f, Caller::of("jacfwd"))
+    jacobian::<F, M, ()>(Mode::Forward, f, Caller::of("jacfwd"))
 }
 
 /// Same as [`jacfwd`], of a holomorphic function, or of a function that also returns auxiliary
@@ -361,7 +359,7 @@ where
     F::Output: Codomain<First<F, M>>,
     M: 'f,
 {
-    jacobian::<F, M, Plain>(Mode::Reverse, f, Caller::of("jacrev"))
+    jacobian::<F, M, ()>(Mode::Reverse, f, Caller::of("jacrev"))
 }
 
 /// Same as [`jacrev`], with the options of [`jacfwd_with`] (`jax.jacrev` with `holomorphic`

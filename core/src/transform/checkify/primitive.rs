@@ -30,8 +30,7 @@ impl Primitive for Check {
     fn facts(&self) -> Facts<'_> {
         Facts {
             effects: Effects::Acts,
-            propagates_weak_type: false,
-            ..Facts::default()
+            ..Facts::strong()
         }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
