@@ -103,10 +103,7 @@ impl Primitive for Composite {
         ]
     }
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::default()
-        }
+        Facts::strong()
     }
     fn nested(&self) -> Option<&dyn Nested> {
         Some(self)

@@ -184,14 +184,21 @@ impl Facts<'_> {
         }
     }
 
+    /// Returns the facts of an operation that chooses the dtype of its results itself.
+    pub fn strong() -> Self {
+        Facts {
+            propagates_weak_type: false,
+            ..Facts::default()
+        }
+    }
+
     /// Returns the facts of an operation whose `infer` returns the results' exact types: their
     /// placement, and whether they are weak. Operations whose results are those of programs that
     /// they contain are of this kind.
     pub fn exact() -> Self {
         Facts {
-            propagates_weak_type: false,
             places_results: true,
-            ..Facts::default()
+            ..Facts::strong()
         }
     }
 }

@@ -130,8 +130,7 @@ impl Primitive for HostCallback {
         };
         Facts {
             effects,
-            propagates_weak_type: false,
-            ..Facts::default()
+            ..Facts::strong()
         }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

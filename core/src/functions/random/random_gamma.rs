@@ -35,10 +35,7 @@ impl Primitive for RandomGamma {
         vec![("log_space", Param::flag(self.log_space))]
     }
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::default()
-        }
+        Facts::strong()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 2, "expects keys and parameters");

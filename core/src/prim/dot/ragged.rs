@@ -372,10 +372,7 @@ impl Primitive for RaggedDotGeneral {
         ]
     }
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::default()
-        }
+        Facts::strong()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(

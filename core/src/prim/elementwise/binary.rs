@@ -3,7 +3,7 @@
 use super::fit;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Facts, Operand, Primitive, sum_to_shape};
+use crate::prim::{Avals, Differentiation, Operand, Primitive, sum_to_shape};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -149,17 +149,10 @@ macro_rules! binary {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-            fn facts(&self) -> Facts<'_> {
-                Facts {
-                    checks: checks!($class $($diff)+),
-                    keeps_unreduced: keeps_unreduced!($($diff)+),
-                    ..Facts::elementwise()
-                }
-            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer_same(Class::$class, args, 2)
             }
-            elementwise_rules!();
+            elementwise_rules!(checks: checks!($class $($diff)+), keeps_unreduced: keeps_unreduced!($($diff)+));
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($diff)+) }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let args = ctx.broadcast_operands(args, outs[0]);

@@ -2,7 +2,7 @@
 
 use crate::prim::elementwise::parts;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Facts, Primitive, one};
+use crate::prim::{Avals, Differentiation, Primitive, one};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -25,14 +25,11 @@ macro_rules! compare {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-            fn facts(&self) -> Facts<'_> {
-                Facts { propagates_weak_type: false, ..Facts::elementwise() }
-            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let class = if matches!($name, "eq" | "ne") { Class::Any } else { Class::Ordered };
                 one(infer_same(class, args, 2)?[0].with_dtype(DType::Bool))
             }
-            elementwise_rules!();
+            elementwise_rules!(propagates_weak_type: false);
             fn differentiation(&self) -> Differentiation<'_> { Differentiation::Zero }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let args = ctx.broadcast_operands(args, outs[0]);

@@ -7,7 +7,7 @@
 use super::fit;
 use crate::base::error;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Facts, Primitive, one, sum_to_shape};
+use crate::prim::{Avals, Differentiation, Primitive, one, sum_to_shape};
 use crate::program::class::broadcast_rule;
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -40,7 +40,6 @@ macro_rules! part {
                 let $aval = args[0];
                 one($out)
             }
-            fn facts(&self) -> Facts<'_> { Facts::elementwise() }
     elementwise_rules!();
             fn differentiation(&self) -> Differentiation<'_> {
                 Differentiation::linear(|ct, _| $transpose(ct))
@@ -112,9 +111,6 @@ impl Primitive for Complex {
             }));
         }
         one(Aval::new(&broadcast_rule(args)?, dtype.complex()))
-    }
-    fn facts(&self) -> Facts<'_> {
-        Facts::elementwise()
     }
     elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {

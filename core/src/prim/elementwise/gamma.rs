@@ -3,7 +3,7 @@
 use super::fit;
 use super::special::refuse;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Facts, Primitive};
+use crate::prim::{Avals, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -19,9 +19,6 @@ impl Primitive for Polygamma {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Float, args, 2)
-    }
-    fn facts(&self) -> Facts<'_> {
-        Facts::elementwise()
     }
     elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {

@@ -3,10 +3,11 @@
 //! Operands have the same shape, except that dimensions of size 1 and 0-d operands are broadcast,
 //! as in JAX.
 
-/// The rules of sharding and batching inside the implementation of an elementwise primitive, whose
-/// facts start from [`Facts::elementwise`](crate::prim::Facts::elementwise).
+/// The facts, and the rules of sharding and batching, inside the implementation of an elementwise
+/// primitive. The arguments are facts that differ from
+/// [`Facts::elementwise`](crate::prim::Facts::elementwise).
 macro_rules! elementwise_rules {
-    () => {
+    (@rules) => {
         fn sharding(
             &self,
             _: &[$crate::Aval],
@@ -24,6 +25,15 @@ macro_rules! elementwise_rules {
                 $crate::program::trace::bind1(self.clone(), args)
             })
         }
+    };
+    ($($fact:ident: $value:expr),*) => {
+        fn facts(&self) -> $crate::prim::Facts<'_> {
+            $crate::prim::Facts {
+                $($fact: $value,)*
+                ..$crate::prim::Facts::elementwise()
+            }
+        }
+        elementwise_rules!(@rules);
     };
 }
 

@@ -1,7 +1,7 @@
 //! `mulhi`: the upper half of integer products.
 
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Facts, Primitive};
+use crate::prim::{Avals, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -18,9 +18,6 @@ impl Primitive for Mulhi {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Integer, args, 2)
-    }
-    fn facts(&self) -> Facts<'_> {
-        Facts::elementwise()
     }
     elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {

@@ -3,7 +3,7 @@
 use super::fit;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Facts, Primitive, one};
+use crate::prim::{Avals, Differentiation, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, broadcast_rule, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -23,12 +23,6 @@ impl Primitive for Pow {
     fn name(&self) -> &'static str {
         "pow"
     }
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            checks: Errors::NAN,
-            ..Facts::elementwise()
-        }
-    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 2, "expects 2 operands, got {}", args.len());
         if !args[1].dtype().is_integer() {
@@ -37,7 +31,7 @@ impl Primitive for Pow {
         Class::Inexact.check(args[0].dtype())?;
         one(args[0].with_shape(&broadcast_rule(args)?))
     }
-    elementwise_rules!();
+    elementwise_rules!(checks: Errors::NAN);
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::jvp(|p, t, outs| {
             let (x, y, z) = (&p[0], &p[1], &outs[0]);

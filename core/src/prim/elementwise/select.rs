@@ -203,18 +203,12 @@ impl Primitive for ConvertElementType {
             ("weak_type", Param::flag(self.weak_type)),
         ]
     }
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::elementwise()
-        }
-    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         one(args[0]
             .with_dtype(self.new_dtype)
             .with_weak_type(self.weak_type))
     }
-    elementwise_rules!();
+    elementwise_rules!(propagates_weak_type: false);
     fn differentiation(&self) -> Differentiation<'_> {
         if !self.new_dtype.is_inexact() {
             return Differentiation::Zero;

@@ -1,6 +1,6 @@
 //! `stop_gradient`.
 
-use crate::prim::{Avals, Differentiation, Facts, Primitive};
+use crate::prim::{Avals, Differentiation, Primitive};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
@@ -16,9 +16,6 @@ impl Primitive for StopGradient {
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Any, args, 1)
-    }
-    fn facts(&self) -> Facts<'_> {
-        Facts::elementwise()
     }
     elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {

@@ -66,7 +66,7 @@ macro_rules! unary {
                 let out = infer_same(Class::$class, args, 1)?[0];
                 one(out.with_dtype((types.result)(out.dtype())))
             }
-            elementwise_rules!();
+            elementwise_rules!(@rules);
             fn differentiation(&self) -> Differentiation<'_> { differentiation!($($($diff)*)+) }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], _: &[Aval]) -> Vec<Value> {
                 let rule = lowering!($($lowering)+);
@@ -330,9 +330,6 @@ impl Primitive for Round {
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         infer_same(Class::Float, args, 1)
     }
-    fn facts(&self) -> Facts<'_> {
-        Facts::elementwise()
-    }
     elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
@@ -354,17 +351,11 @@ impl Primitive for IsFinite {
     fn name(&self) -> &'static str {
         "is_finite"
     }
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::elementwise()
-        }
-    }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let same = infer_same(Class::Inexact, args, 1)?;
         one(same[0].with_dtype(DType::Bool))
     }
-    elementwise_rules!();
+    elementwise_rules!(propagates_weak_type: false);
     fn differentiation(&self) -> Differentiation<'_> {
         Differentiation::Zero
     }
@@ -388,12 +379,6 @@ impl Primitive for IntegerPow {
     fn name(&self) -> &'static str {
         "integer_pow"
     }
-    fn facts(&self) -> Facts<'_> {
-        Facts {
-            checks: Errors::NAN,
-            ..Facts::elementwise()
-        }
-    }
     fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![("y", Param::new(self.0))]
     }
@@ -408,7 +393,7 @@ impl Primitive for IntegerPow {
         }
         Ok(outs)
     }
-    elementwise_rules!();
+    elementwise_rules!(checks: Errors::NAN);
     fn differentiation(&self) -> Differentiation<'_> {
         let y = self.0;
         Differentiation::jvp(move |primals, tangents, _| {

@@ -26,8 +26,7 @@ impl Primitive for DynamicSlice {
     fn facts(&self) -> Facts<'_> {
         Facts {
             positions: Some(self),
-            propagates_weak_type: false,
-            ..Facts::default()
+            ..Facts::strong()
         }
     }
     fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {

@@ -27,8 +27,7 @@ impl Primitive for DynamicUpdateSlice {
     fn facts(&self) -> Facts<'_> {
         Facts {
             positions: Some(self),
-            propagates_weak_type: false,
-            ..Facts::default()
+            ..Facts::strong()
         }
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {

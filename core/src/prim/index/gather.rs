@@ -149,8 +149,7 @@ impl Primitive for Gather {
     fn facts(&self) -> Facts<'_> {
         Facts {
             positions: Some(self),
-            propagates_weak_type: false,
-            ..Facts::default()
+            ..Facts::strong()
         }
     }
     fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {

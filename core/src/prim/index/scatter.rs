@@ -206,8 +206,7 @@ impl Primitive for Scatter {
                 _ => Errors::NAN,
             },
             positions: Some(self),
-            propagates_weak_type: false,
-            ..Facts::default()
+            ..Facts::strong()
         }
     }
     fn params(&self, operands: &[Aval]) -> Vec<(&'static str, Param)> {

@@ -59,10 +59,7 @@ impl Primitive for RngBitGenerator {
         ]
     }
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::default()
-        }
+        Facts::strong()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         crate::ensure_shape!(args.len() == 1, "expects a state, got {}", args.len());

@@ -151,10 +151,7 @@ impl Primitive for RandomSeed {
         vec![("impl", Param::new("fry"))]
     }
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::default()
-        }
+        Facts::strong()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         if !args[0].dtype().is_integer() {

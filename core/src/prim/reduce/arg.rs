@@ -30,7 +30,7 @@ macro_rules! arg_reductions {
                 ]
             }
             fn facts(&self) -> Facts<'_> {
-                Facts { propagates_weak_type: false, ..Facts::default() }
+                Facts::strong()
             }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 infer(args[0], self.axis, self.index_dtype)

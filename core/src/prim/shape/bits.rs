@@ -29,10 +29,7 @@ impl Primitive for BitcastConvertType {
         vec![("new_dtype", Param::new(self.new_dtype.numpy_name()))]
     }
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::default()
-        }
+        Facts::strong()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         let (from, to) = (args[0].dtype(), self.new_dtype);
@@ -119,9 +116,6 @@ impl Primitive for ReducePrecision {
             "a format needs at least one exponent bit"
         );
         infer_same(Class::Float, args, 1)
-    }
-    fn facts(&self) -> Facts<'_> {
-        Facts::elementwise()
     }
     elementwise_rules!();
     fn differentiation(&self) -> Differentiation<'_> {

@@ -33,10 +33,7 @@ impl Primitive for TopK {
         ]
     }
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::default()
-        }
+        Facts::strong()
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
         Class::Ordered.check(args[0].dtype())?;

@@ -28,10 +28,7 @@ impl Primitive for Lu {
         Ok(outs.into_iter().collect())
     }
     fn facts(&self) -> Facts<'_> {
-        Facts {
-            propagates_weak_type: false,
-            ..Facts::default()
-        }
+        Facts::strong()
     }
     fn sharding(&self, args: &[Aval], outs: &[Aval]) -> Result<ShardingRule, ShapeError> {
         Ok(ShardingRule::batch(args, outs, &[2]))

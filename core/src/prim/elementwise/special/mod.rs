@@ -9,7 +9,7 @@ use super::fit;
 use crate::base::location;
 use crate::passes::add_tangents;
 use crate::prim::operands;
-use crate::prim::{Avals, Differentiation, Facts, Primitive};
+use crate::prim::{Avals, Differentiation, Primitive};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
@@ -85,14 +85,11 @@ macro_rules! special {
         pub struct $ty;
         impl Primitive for $ty {
             fn name(&self) -> &'static str { $name }
-            fn facts(&self) -> Facts<'_> {
-                Facts { checks: Errors::NAN, ..Facts::elementwise() }
-            }
             fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
                 let operands = ["self", $(stringify!($other)),*];
                 infer_same(Class::Float, args, operands.len())
             }
-            elementwise_rules!();
+            elementwise_rules!(checks: Errors::NAN);
             fn differentiation(&self) -> Differentiation<'_> { $diff }
             fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
                 let out = outs[0];
