@@ -74,7 +74,7 @@ impl HostTensor {
         }
     }
 
-    /// Reads a tensor of a file. Its dtype must be one that [`supports`](Known::supports) accepts.
+    /// Reads a tensor of a file. Its dtype must be one that [`supports`](HostTensor::supports) accepts.
     pub fn read(tensor: &Tensor, store: &Store) -> Result<HostTensor, Problem> {
         let (bytes, dtype) = (tensor.read(store)?, tensor.dtype()?);
         Ok(HostTensor::of_bytes(&bytes, &tensor.shape, dtype))

@@ -63,7 +63,7 @@ pub(crate) fn take_failures() -> Vec<String> {
 }
 
 /// Returns the message of a panic.
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
         .copied()

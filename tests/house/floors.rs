@@ -104,8 +104,8 @@ const MODELS_FLOORS: [&str; 3] = [
 ];
 
 /// Number of files in the largest circle of arrows: in the core one of the programs, in `pjrt` the
-/// clients and their devices, in `checkpoint` pairs such as a list and its iterator, in `data` batches with a position, in `nn` modules of Linen, in
-/// `optim` none, and in `models` a model's configuration. It may only fall.
+/// clients and their devices, in `checkpoint` pairs such as a list and its iterator, in `data`
+/// batches with a position, in `nn` modules of Linen, in `optim` none, and in `models` a model's configuration. It may only fall.
 const LARGEST_CIRCLES: [(&str, usize); 7] = [
     ("core/src/", 16),
     ("pjrt/src/", 2),

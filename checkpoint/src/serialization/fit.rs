@@ -2,8 +2,7 @@
 
 use super::StateDict;
 use super::array::Stored;
-use crate::nodes::number;
-use crate::nodes::{HostLeaf, HostValues, Node, number_of, set_host_values};
+use crate::nodes::{HostLeaf, HostValues, Node, number, number_of, set_host_values};
 use crate::{Error, Result, cast};
 use ramie_core::dtypes::Scalar;
 use ramie_core::tree::HostValue;

@@ -1,5 +1,6 @@
 //! Calls of the table: errors and panics become the errors of the API.
 
+use crate::host_calls::panic_message;
 use crate::sys::{self, ApiTable, Arguments, Padded, RawError};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,11 +53,9 @@ impl Failure {
     }
 
     fn panicked(payload: &(dyn Any + Send)) -> Failure {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
         Failure {
             code: code::INTERNAL,
-            message: format!("the CPU backend panicked: {}", text.unwrap_or("no message")),
+            message: format!("the CPU backend panicked: {}", panic_message(payload)),
         }
     }
 }

@@ -80,7 +80,7 @@ pub(super) fn last_carry<C: Tree>(initial: &C, carries: &C, lengths: &Array) -> 
         let mut shape = lengths.shape().to_vec();
         shape.resize(first.ndim(), 1);
         let last = last.reshape(&shape).expand_dims(&[0]);
-        let picked = x.take_along_axis(&last, 0).index_in_dim(0, 0).squeeze(&[0]);
+        let picked = x.take_along_axis(&last, 0).squeeze(&[0]);
         where_(lengths.reshape(&shape).eq(0), first, picked)
     })
 }
