@@ -1,6 +1,6 @@
 //! The catalogue: every primitive of this crate.
 //!
-//! `tests/primitives.rs` checks it: the test fails for a primitive that is missing here, and for
+//! `tests/primitives` checks it: the test fails for a primitive that is missing here, and for
 //! an entry that no test case applies.
 
 use super::cumulative::CUMULATIVE;

@@ -5,23 +5,14 @@
 //!
 //! `RAMIE_PRIMITIVES=sort,top_k` checks the cases of those operations only.
 
-#[path = "primitives/by_hand.rs"]
 mod by_hand;
-#[path = "primitives/control.rs"]
 mod control;
-#[path = "primitives/coverage.rs"]
 mod coverage;
-#[path = "primitives/custom.rs"]
 mod custom;
-#[path = "primitives/differentiation.rs"]
 mod differentiation;
-#[path = "primitives/programs.rs"]
 mod programs;
-#[path = "primitives/sources.rs"]
 mod sources;
-#[path = "primitives/tables.rs"]
 mod tables;
-#[path = "primitives/windows.rs"]
 mod windows;
 
 use ramie_core::prim::catalogue;

@@ -11,35 +11,20 @@
 //!
 //! The test also writes the entries of the book's page, each with its program, to `target/tmp/errors.md`.
 
-#[path = "errors/algebra.rs"]
 mod algebra;
-#[path = "errors/arrays.rs"]
 mod arrays;
-#[path = "errors/checkpoints.rs"]
 mod checkpoints;
-#[path = "errors/control.rs"]
 mod control;
-#[path = "errors/data.rs"]
 mod data;
-#[path = "errors/document.rs"]
 mod document;
-#[path = "errors/indexing.rs"]
 mod indexing;
-#[path = "errors/meshes.rs"]
 mod meshes;
-#[path = "errors/numbers.rs"]
 mod numbers;
-#[path = "errors/optimizers.rs"]
 mod optimizers;
-#[path = "errors/rules.rs"]
 mod rules;
-#[path = "errors/shapes.rs"]
 mod shapes;
-#[path = "errors/tracing.rs"]
 mod tracing;
-#[path = "errors/transformations.rs"]
 mod transformations;
-#[path = "errors/trees.rs"]
 mod trees;
 
 use document::{Section, sections};

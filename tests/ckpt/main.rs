@@ -1,12 +1,8 @@
 //! `ramie ckpt` and `ramie inspect`, run as a user runs them.
 
-#[path = "ckpt/convert.rs"]
 mod convert;
-#[path = "ckpt/gguf.rs"]
 mod gguf;
-#[path = "ckpt/onnx.rs"]
 mod onnx;
-#[path = "ckpt/pytorch.rs"]
 mod pytorch;
 
 use std::fs;

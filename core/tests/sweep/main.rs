@@ -14,17 +14,11 @@
 //! ```
 #![cfg(unix)]
 
-#[path = "sweep/case.rs"]
 mod case;
-#[path = "sweep/child.rs"]
 mod child;
-#[path = "sweep/names.rs"]
 mod names;
-#[path = "sweep/operations/mod.rs"]
 mod operations;
-#[path = "sweep/parent.rs"]
 mod parent;
-#[path = "sweep/report.rs"]
 mod report;
 
 use case::{Case, PER_OPERATION};

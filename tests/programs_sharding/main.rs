@@ -1,15 +1,12 @@
 //! The reference programs, part E: programs on many devices, here on 8 virtual
 //! ones. Explicit sharding has tests of its own.
 
-#[path = "../examples/collective_matmul/matmul.rs"]
+#[path = "../../examples/collective_matmul/matmul.rs"]
 mod matmul;
-#[path = "programs_sharding/modes.rs"]
 mod modes;
-#[path = "programs_sharding/moe.rs"]
 mod moe;
-#[path = "programs_sharding/products.rs"]
 mod products;
-#[path = "../benches/steps/traffic.rs"]
+#[path = "../../benches/steps/traffic.rs"]
 mod traffic;
 
 use ramie::*;

@@ -19,29 +19,17 @@
 //! A second test, in `ways.rs`, runs programs of every dtype without
 //! transformations in four ways, which must agree.
 
-#[path = "random_programs/device.rs"]
 mod device;
-#[path = "random_programs/generate.rs"]
 mod generate;
-#[path = "random_programs/host.rs"]
 mod host;
-#[path = "random_programs/nested.rs"]
 mod nested;
-#[path = "random_programs/number.rs"]
 mod number;
-#[path = "random_programs/program.rs"]
 mod program;
-#[path = "random_programs/rng.rs"]
 mod rng;
-#[path = "random_programs/shrink.rs"]
 mod shrink;
-#[path = "random_programs/stack.rs"]
 mod stack;
-#[path = "random_programs/typed.rs"]
 mod typed;
-#[path = "random_programs/typed_host.rs"]
 mod typed_host;
-#[path = "random_programs/ways.rs"]
 mod ways;
 
 use host::Tensor;

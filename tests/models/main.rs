@@ -3,14 +3,10 @@
 //! Tests that download a model run if `RAMIE_TEST_MODELS` is set: with the value `small`, those of at
 //! most 20 MB.
 
-#[path = "models/onnx.rs"]
 mod onnx;
-#[path = "models/speaker.rs"]
 mod speaker;
 #[cfg(feature = "onnx")]
-#[path = "models/vit.rs"]
 mod vit;
-#[path = "models/whisper.rs"]
 mod whisper;
 
 use ndarray::Array3;

@@ -1,17 +1,12 @@
 //! The recipes of `docs/scaling.md`: training over 8 virtual devices gives the
 //! losses of training on one.
 
-#[path = "scaling/accumulation.rs"]
 mod accumulation;
-#[path = "scaling/experts.rs"]
 mod experts;
-#[path = "scaling/logical.rs"]
 mod logical;
-#[path = "../examples/fsdp/model.rs"]
+#[path = "../../examples/fsdp/model.rs"]
 mod model;
-#[path = "scaling/pipeline.rs"]
 mod pipeline;
-#[path = "scaling/rules.rs"]
 mod rules;
 
 use model::{Sizes, Trainer, sequences, train_step};

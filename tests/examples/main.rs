@@ -1,6 +1,5 @@
 //! The examples as programs: what they print and write.
 
-#[path = "examples/mistakes.rs"]
 mod mistakes;
 
 use ramie_testing::examples::example;
@@ -87,8 +86,8 @@ fn arrays_prints_what_jax_computes() {
 
 #[test]
 fn the_program_of_the_readme_learns_and_its_second_run_compiles_nothing() {
-    let readme = include_str!("../README.md");
-    let program = include_str!("../examples/digits/main.rs");
+    let readme = include_str!("../../README.md");
+    let program = include_str!("../../examples/digits/main.rs");
     let (_, program) = program.split_once("(unsafe_code)]\n\n").expect("its head");
     assert!(readme.contains(&format!("```rust,no_run\n{program}```\n")));
     let folder = tempfile::tempdir().expect("a folder");
