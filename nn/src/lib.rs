@@ -73,7 +73,7 @@
 //! # Modules of this crate
 //! The crate root has layers, gradients and the optimizer. [`init`] draws initial values of
 //! parameters. [`nnx`] splits, transforms and displays models. [`linen`] is the functional
-//! style. [`metrics`] and [`training`] (with writers for TensorBoard) support training loops.
+//! style. [`metrics`] and [`training`] support training loops.
 //! The crate `ramie-models` contains complete models that load published checkpoints.
 #![forbid(unsafe_code)]
 

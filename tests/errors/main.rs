@@ -33,7 +33,7 @@ use ramie::checkpoint;
 use ramie::core::export::Exported;
 use ramie::data::readers::text::Lines;
 use ramie::models::{Bert, Pretrained};
-use ramie::nn::training::writers::JsonLinesWriter;
+use ramie::train::writers::JsonLinesWriter;
 
 fn all() -> Vec<Section> {
     sections![

@@ -1,7 +1,7 @@
 //! Writers of metrics: TensorBoard event files, JSON lines and CSV.
 //!
 //! ```no_run
-//! use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
+//! use ramie_train::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
 //! let mut writer = MultiWriter::new()
 //!     .with(TensorBoardWriter::create("logs/run1")?)
 //!     .with(JsonLinesWriter::create("logs/run1.jsonl")?);
@@ -9,7 +9,7 @@
 //!     writer.scalars(step, &[("loss", 0.5), ("accuracy", 0.9)])?;
 //! }
 //! writer.flush()?;
-//! # Ok::<(), ramie_nn::training::writers::WriteError>(())
+//! # Ok::<(), ramie_train::writers::WriteError>(())
 //! ```
 
 mod csv;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// the file is created. If a step has no value for a metric, its cell is empty.
 ///
 /// ```
-/// use ramie_nn::training::writers::{CsvWriter, MetricWriter};
+/// use ramie_train::writers::{CsvWriter, MetricWriter};
 /// # let path = std::env::temp_dir().join(format!("ramie-doc-{}.csv", std::process::id()));
 /// let mut writer = CsvWriter::create(&path, &["loss", "accuracy"])?;
 /// writer.scalar(1, "loss", 0.5)?;

@@ -2,7 +2,7 @@
 
 use ramie_core::Array;
 use ramie_nn::metrics::{Average, Metric, MetricArgs, MultiMetric};
-use ramie_nn::training::writers::{
+use ramie_train::writers::{
     CsvWriter, JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter,
 };
 use std::path::PathBuf;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// `"-Infinity"`. Text entries are separate objects.
 ///
 /// ```
-/// use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter};
+/// use ramie_train::writers::{JsonLinesWriter, MetricWriter};
 /// # let path = std::env::temp_dir().join(format!("ramie-doc-{}.jsonl", std::process::id()));
 /// let mut writer = JsonLinesWriter::create(&path)?;
 /// writer.scalars(10, &[("loss", 0.5), ("accuracy", 0.75)])?;

@@ -16,12 +16,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 ///
 /// ```no_run
 /// use ramie_core::Array;
-/// use ramie_nn::training::writers::{MetricWriter, TensorBoardWriter};
+/// use ramie_train::writers::{MetricWriter, TensorBoardWriter};
 /// let mut writer = TensorBoardWriter::create("logs/run1")?;
 /// writer.scalar(1, "train/loss", 0.5)?;
 /// writer.histogram(1, "weights", &Array::from([0.1f32, 0.2, -0.3]))?;
 /// writer.text(0, "configuration", "learning rate 0.001")?;
-/// # Ok::<(), ramie_nn::training::writers::WriteError>(())
+/// # Ok::<(), ramie_train::writers::WriteError>(())
 /// ```
 pub struct TensorBoardWriter {
     path: PathBuf,
