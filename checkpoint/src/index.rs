@@ -1,7 +1,7 @@
 //! Index of a model in several files, called shards, in the format of Hugging Face.
 
 use crate::{Error, Result, file};
-use ramie_core::files::DAMAGED;
+use ramie_core::files::{DAMAGED, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -29,10 +29,9 @@ impl Index {
         serde_json::from_slice(&text).map_err(|e| {
             Error::format(
                 path,
-                format!(
-                    "is not an index of {format} files: {e}\n  help: pass an index, such as \
-                     {example}, or a {format} file"
-                ),
+                Message::new(format!("is not an index of {format} files: {e}")).help(format!(
+                    "pass an index, such as {example}, or a {format} file"
+                )),
             )
         })
     }

@@ -9,6 +9,7 @@ use super::{
 use crate::error::PANICKED;
 use crate::warning::warn_loudly;
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use ramie_core::lock::lock;
 use serde_json::{Map, Value};
 use std::panic;
@@ -354,7 +355,7 @@ impl Checkpointer {
                 let result =
                     panic::catch_unwind(panic::AssertUnwindSafe(|| job.run(&shared, false)));
                 let result = result.unwrap_or_else(|_| {
-                    let message = format!("the save thread panicked{PANICKED}");
+                    let message = Message::new("the save thread panicked").help(PANICKED);
                     Err(Error::format(&path, message))
                 });
                 if let Err(error) = result {
@@ -535,9 +536,7 @@ impl Job {
 /// Calls the callback of a committed checkpoint.
 fn call(path: &Path, callback: &(dyn Fn() + Send + Sync)) -> Result<()> {
     panic::catch_unwind(panic::AssertUnwindSafe(callback)).map_err(|_| {
-        let message = format!(
-            "the checkpoint is committed, but its `post_finalization_callback` panicked{PANICKED}"
-        );
-        Error::format(path, message)
+        let what = "the checkpoint is committed, but its `post_finalization_callback` panicked";
+        Error::format(path, Message::new(what).help(PANICKED))
     })
 }

@@ -12,6 +12,7 @@ use crate::commit::{ItemReader, RestoreArgs};
 use crate::nodes::{HostLeaf, HostValues, Leaf, set_host_values};
 use crate::optimizer::OptimizerDifference;
 use crate::{Error, Result, cast, nodes};
+use ramie_core::files::Message;
 use ramie_core::sharding::Sharding;
 use ramie_core::tree::HostValue;
 use ramie_core::{Array, DType, State, Tree, device_put, tree};
@@ -259,7 +260,7 @@ impl Wanted {
 fn wanted<T: Tree>(target: &T) -> Result<(Vec<Wanted>, Vec<(String, usize)>)> {
     let parts = walk::parts(target).map_err(|(path, trouble)| {
         let help = "rename one of the two, or use `ArrayRestore` to restore a single array";
-        let message = format!("the target's `{path}` {trouble}\n  help: {help}");
+        let message = Message::new(format!("the target's `{path}` {trouble}")).help(help);
         Error::tree(None, message)
     })?;
     let (mut arrays, mut numbers, mut texts) = (Vec::new(), Vec::new(), Vec::new());

@@ -82,7 +82,7 @@ impl<S: Stream> Stream for Interleave<S> {
     fn restore(&mut self, position: &Position) -> Result<()> {
         let (numbers, from) = position.parts("interleave")?;
         let other = || {
-            Error::Position(format!(
+            Error::position(format!(
                 "it does not belong to {} interleaved streams with {} open at a time",
                 self.streams.len(),
                 self.open.len()

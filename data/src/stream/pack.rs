@@ -201,7 +201,7 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         }
         while self.fill().is_err() {}
         if (self.ready.len() as u64) < given {
-            return Err(Error::Position(format!(
+            return Err(Error::position(format!(
                 "it is after {given} rows, but only {} were packed",
                 self.ready.len()
             )));
