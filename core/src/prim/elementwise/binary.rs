@@ -1,6 +1,6 @@
 //! Binary elementwise operators.
 
-use super::fit;
+use super::{ElementwiseRow, fit};
 use crate::passes::add_tangents;
 use crate::prim::operands;
 use crate::prim::{Avals, Differentiation, Operand, Primitive, sum_to_shape};
@@ -9,20 +9,6 @@ use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError};
-
-/// An entry of the table of binary operators, for tests and documentation.
-pub struct BinaryRow {
-    /// Struct that implements the primitive.
-    pub ty: &'static str,
-    /// Name in a jaxpr.
-    pub name: &'static str,
-    /// Supported dtypes.
-    pub class: Class,
-    /// Intervals of the operands on which the operator is differentiable.
-    pub domain: [(f64, f64); 2],
-    /// Function that applies the operator.
-    pub apply: fn(&Array, &Array) -> Array,
-}
 
 /// Returns the cotangent of a linear operand, summed over axes along which the operand was
 /// broadcast.
@@ -177,10 +163,9 @@ macro_rules! binary {
             }
         } )*
         /// Table of binary operators.
-        pub const BINARY: &[BinaryRow] = &[$( BinaryRow {
-            ty: stringify!($ty), name: $name, class: Class::$class, domain: [($lo, $hi), ($lo2, $hi2)],
-            apply: |a, b| a.$f(b),
-        } ),*];
+        pub const BINARY: &[ElementwiseRow] = &[
+            $( elementwise_row!($ty $f $name, Class::$class, &[($lo, $hi), ($lo2, $hi2)], |x, y|) ),*
+        ];
     };
 }
 

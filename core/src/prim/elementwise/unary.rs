@@ -1,26 +1,12 @@
 //! Unary elementwise operators.
 
-use crate::prim::elementwise::parts;
+use crate::prim::elementwise::{ElementwiseRow, parts};
 use crate::prim::{Avals, Differentiation, Facts, Param, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError};
-
-/// An entry of the table of unary operators, for tests and documentation.
-pub struct UnaryRow {
-    /// Struct that implements the primitive.
-    pub ty: &'static str,
-    /// Name in a jaxpr.
-    pub name: &'static str,
-    /// Supported dtypes.
-    pub class: Class,
-    /// Interval on which the operator and its derivative are defined.
-    pub domain: (f64, f64),
-    /// Function that applies the operator.
-    pub apply: fn(&Array) -> Array,
-}
 
 macro_rules! differentiation {
     (zero) => {
@@ -91,9 +77,9 @@ macro_rules! unary {
             }
         } )*
         /// Table of unary operators.
-        pub const UNARY: &[UnaryRow] = &[$( UnaryRow {
-            ty: stringify!($ty), name: $name, class: Class::$class, domain: ($lo, $hi), apply: Array::$f,
-        } ),*];
+        pub const UNARY: &[ElementwiseRow] = &[
+            $( elementwise_row!($ty $f $name, Class::$class, &[($lo, $hi)], |x|) ),*
+        ];
     };
 }
 

@@ -5,7 +5,7 @@ mod bessel;
 mod incomplete_beta;
 mod incomplete_gamma;
 
-use super::fit;
+use super::{ElementwiseRow, fit};
 use crate::base::location;
 use crate::passes::add_tangents;
 use crate::prim::operands;
@@ -78,7 +78,7 @@ macro_rules! lowering {
 }
 
 macro_rules! special {
-    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal ($($other:ident)*)
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal ($($other:ident)*) $([$domain:expr])?
         {$($lowering:tt)+} [$diff:expr]; )*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -112,6 +112,10 @@ macro_rules! special {
                 bind1($ty, &refs)
             }
         } )*
+        /// Table of special functions.
+        pub const SPECIAL: &[ElementwiseRow] = &[
+            $( elementwise_row!($ty $f $name, Class::Float, &[$($domain)?], |this $(, $other)*|) ),*
+        ];
     };
 }
 
@@ -164,12 +168,12 @@ special! {
         vec![t[1].as_ref().map(rule)]
     })];
     /// Computes the modified Bessel function of order 0, scaled by `e^-|x|`.
-    BesselI0e bessel_i0e "bessel_i0e" () {bessel::i0e} [Differentiation::jvp(|p, t, outs| {
+    BesselI0e bessel_i0e "bessel_i0e" () [(0.5, 4.0)] {bessel::i0e} [Differentiation::jvp(|p, t, outs| {
         let slope = || p[0].bessel_i1e() - p[0].sign() * &outs[0];
         vec![t[0].as_ref().map(|t| t * slope())]
     })];
     /// Computes the modified Bessel function of order 1, scaled by `e^-|x|`.
-    BesselI1e bessel_i1e "bessel_i1e" () {chlo "bessel_i1e"} [Differentiation::jvp(|p, t, outs| {
+    BesselI1e bessel_i1e "bessel_i1e" () [(0.5, 4.0)] {chlo "bessel_i1e"} [Differentiation::jvp(|p, t, outs| {
         vec![t[0].as_ref().map(|t| t * bessel::i1e_slope(&p[0], &outs[0]))]
     })];
 }
