@@ -139,6 +139,7 @@ pub use layers::{
     Lora, LoraAdapter, LoraConfig, LoraLinear, LoraLinearConfig, LoraOptions, PReLU, PReLUConfig,
     apply_lora, apply_lora_with, merge_lora,
 };
+pub use layers::{SwiGLU, SwiGLUConfig};
 pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of};
 pub use module::{Deterministic, Module, UseRunningAverage};
 pub use optimizer::{ModelAndOptimizer, Optimizer};
