@@ -43,6 +43,7 @@ pub(super) fn is_state(reader: &ItemReader) -> Result<bool> {
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "CheckpointSave")]
 #[derive(Clone, Debug)]
 pub struct IteratorSave<'a, T: ?Sized>(&'a T);
 
@@ -82,6 +83,7 @@ impl Snapshot for State {
 ///
 /// Restoring with another number of processes requires that all saved states are equal. This is
 /// the case for Ramie's loaders, whose states count elements of the whole dataset.
+#[doc(alias = "CheckpointRestore")]
 #[derive(Clone, Debug)]
 pub struct IteratorRestore<T>(PhantomData<fn() -> T>);
 

@@ -547,6 +547,7 @@ impl CheckpointManager {
     /// In a multi-process program, all processes must call this at the same steps, as
     /// [`save`](CheckpointManager::save) does; all of them get the same answer. A request to one
     /// process is enough.
+    #[doc(alias = "reached_preemption_sync_point")]
     pub fn reached_preemption(&self, step: u64) -> bool {
         self.preempted.reached(step)
     }

@@ -59,6 +59,7 @@ type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias("ArrayRestoreArgs", "construct_restore_args"))]
 pub struct PyTreeRestore<'a, T> {
     target: Option<&'a T>,
     transforms: Vec<(String, Transform)>,
@@ -94,6 +95,7 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
     /// Sets the source of the array at a dotted path of the target, or of all arrays below it. If
     /// several transforms match, the first one is used. With transforms, saved arrays may remain
     /// unused.
+    #[doc(alias = "apply_transformations")]
     pub fn transform(mut self, name: impl Into<String>, transform: Transform) -> Self {
         self.transforms.push((name.into(), transform));
         self
@@ -122,6 +124,7 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
 
     /// Keeps the target's value of the array at a dotted path, or of all arrays below it
     /// (`PLACEHOLDER`).
+    #[doc(alias = "PLACEHOLDER")]
     pub fn placeholder(mut self, name: impl Into<String>) -> Self {
         self.skipped.push(name.into());
         self

@@ -32,6 +32,7 @@ pub struct Interleave<S> {
 ///
 /// # Panics
 /// Panics if `open` is 0.
+#[doc(alias = "InterleaveIterDataset")]
 #[track_caller]
 pub fn interleave<S: Stream>(streams: impl IntoIterator<Item = S>, open: usize) -> Interleave<S> {
     assert!(

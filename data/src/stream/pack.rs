@@ -9,9 +9,11 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fit {
     /// The first row.
+    #[doc(alias = "FirstFitPackIterDataset")]
     #[default]
     First,
     /// The row that has the least room left.
+    #[doc(alias = "BestFitPackIterDataset")]
     Best,
 }
 

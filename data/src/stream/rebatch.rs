@@ -114,6 +114,7 @@ impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
 ///
 /// # Panics
 /// Panics if `length` is 0.
+#[doc(alias = "ConcatThenSplitIterDataset")]
 #[track_caller]
 pub fn concat_split<T: Clone + Send, S: Stream<Item = Vec<T>>>(
     stream: S,

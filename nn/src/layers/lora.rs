@@ -31,6 +31,7 @@ use ramie_core::{Array, DType, PartitionSpec};
 /// });
 /// assert_eq!(grads.len(), 2);
 /// ```
+#[doc(alias = "LoRA")]
 #[derive(Clone, Debug, Module)]
 pub struct Lora<B: Forward = Linear> {
     /// The first matrix, `[in_features, rank]`.

@@ -177,6 +177,7 @@ impl Array {
     ///
     /// # Panics
     /// Panics if the axis is out of range or `dtype` is `Bool`.
+    #[doc(alias = "broadcasted_iota")]
     #[track_caller]
     pub fn iota(shape: &[usize], axis: usize, dtype: DType) -> Array {
         let shape = shape.into();

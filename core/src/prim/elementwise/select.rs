@@ -234,6 +234,7 @@ impl Array {
     /// dtype.
     ///
     /// Floats are truncated to integers; numbers become booleans by comparison with zero.
+    #[doc(alias = "convert_element_type")]
     #[track_caller]
     pub fn astype(&self, dtype: DType) -> Array {
         if let Some(l) = self.as_literal() {
@@ -323,6 +324,7 @@ impl IntoBound for Option<Array> {
 ///
 /// # Panics
 /// Panics if the shapes do not broadcast.
+#[doc(alias = "select_n")]
 #[track_caller]
 pub fn where_(
     condition: impl IntoArray,

@@ -122,6 +122,7 @@ macro_rules! lowering {
 
 unary! {
     /// Computes `-x`; unsigned integers wrap.
+    #[doc(alias = "neg")]
     Neg negative "neg" {stablehlo "negate"} Number (-3.0, 3.0) [linear |ct: &Array| ct.negative()];
     /// Computes the sign of `x`: `-1`, `0` or `1`.
     Sign sign "sign" {|ctx, x| ctx.sign(x)} Number (0.5, 3.0)
@@ -210,6 +211,7 @@ unary! {
     /// Computes the number of one bits of each element.
     PopulationCount population_count "population_count" {stablehlo "popcnt"} Integer (0.0, 9.0) [zero];
     /// Computes the number of leading zero bits of each element.
+    #[doc(alias = "clz")]
     Clz count_leading_zeros "clz" {|ctx, x| ctx.leading_zeros(x)} Integer (0.0, 9.0) [zero];
 }
 

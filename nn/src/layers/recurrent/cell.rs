@@ -10,6 +10,7 @@ pub type CellFunction = fn(&Array) -> Array;
 
 /// A recurrent cell (`RNNCellBase`), which computes one step: from the previous carry and an
 /// input to the next carry and an output.
+#[doc(alias = "RNNCellBase")]
 pub trait RNNCell: Tree {
     /// The state passed from one step to the next.
     type Carry: Tree + Clone;
