@@ -47,7 +47,7 @@ fn defined(line: &str) -> Option<&str> {
     const ITEMS: [&str; 9] = [
         "const", "enum", "fn", "macro", "mod", "static", "struct", "trait", "type",
     ];
-    let mut words = words(line).skip_while(|word| ["async", "unsafe"].contains(word));
+    let mut words = words(line).skip_while(|word| *word == "async");
     let first = words.next()?;
     if line.starts_with(&format!("{first}:")) {
         return Some(first);
