@@ -181,4 +181,4 @@ pub use variable::{
     BatchStat, Cache, Intermediate, LoraParam, OptVariable, Param, Perturbation, RngCount,
     Variable, collection_of,
 };
-pub use vars::Vars;
+pub use vars::{VarSource, Vars};

@@ -3,7 +3,7 @@
 use super::hyperparameters::{hyperparameters, linen_layer};
 use super::{Linear, LinearConfig};
 use crate::model::observed;
-use crate::{Initializer, Module, Rngs, Vars, init};
+use crate::{Initializer, Module, Rngs, VarSource, init};
 use ramie_core::lax::Precision;
 use ramie_core::{Array, DType};
 
@@ -80,8 +80,8 @@ impl SwiGLUConfig {
     ///
     /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> SwiGLU {
-        let vars = &mut vars.into();
+    pub fn build(&self, in_features: usize, vars: &mut impl VarSource) -> SwiGLU {
+        let vars = &mut vars.vars();
         let linear = LinearConfig::new(self.features)
             .use_bias(self.use_bias)
             .dtype(self.dtype)
