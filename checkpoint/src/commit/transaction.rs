@@ -247,9 +247,7 @@ impl Transaction {
 
 /// Returns the error of an item that panicked.
 fn panicked(path: &Path, panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    let text = format!("writing it panicked: {}", text.unwrap_or("no message"));
+    let text = format!("writing it panicked: {}", ramie_base::panic::message(panic));
     Error::format(path, Message::new(text).help(PANICKED))
 }
 
