@@ -29,6 +29,7 @@ mod bits;
 mod calculus;
 mod choose;
 mod elementwise;
+mod extreme;
 mod grid;
 mod histogram;
 mod join;
