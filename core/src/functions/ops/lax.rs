@@ -223,20 +223,20 @@ impl Array {
     }
 
     /// Returns the `k` largest elements along an axis and their indices (`jax.lax.approx_max_k`).
-    /// The result is exact, regardless of the recall target that JAX would use.
+    /// The result is exact: JAX's `recall_target`, `reduction_input_size_override` and
+    /// `aggregate_to_topk` select approximations.
     ///
     /// # Panics
     /// Panics if the elements are not floats, or if the axis is out of range or shorter than `k`.
     #[track_caller]
     pub fn approx_max_k(&self, k: usize, axis: isize) -> (Array, Array) {
         let at = float_axis("approx_max_k", self, axis);
-        let (values, indices) = self.move_axis(at, -1).top_k(k);
-        (values.move_axis(-1, at), indices.move_axis(-1, at))
+        self.top_k_with(k, at)
     }
 
     /// Returns the `k` smallest elements along an axis and their indices
-    /// (`jax.lax.approx_min_k`). The result is exact, regardless of the recall target that JAX
-    /// would use.
+    /// (`jax.lax.approx_min_k`). The result is exact, as that of
+    /// [`approx_max_k`](Array::approx_max_k).
     ///
     /// # Panics
     /// Panics if the elements are not floats, or if the axis is out of range or shorter than `k`.
