@@ -14,6 +14,7 @@ pub use crate::functions::train_steps::TrainStepsOptions;
 pub use crate::prim::control::functions::{ForiLoopOptions, ScanOptions};
 pub use crate::prim::cumulative::AssociativeScanOptions;
 pub use crate::prim::dot::Contraction;
+pub use crate::prim::index::NonNegative;
 pub use crate::transform::{
     CheckpointOptions, FirstOnly, HasAux, Holomorphic, JacobianOptions, MapOptions, RuleOptions,
     ShardMapOptions, VmapOptions,
