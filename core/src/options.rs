@@ -8,7 +8,7 @@ pub use crate::execution::pmap::PmapOptions;
 pub use crate::functions::ops::{
     Attention, ConvTranspose, Convolution, Covariance, Descending, Distinct, EqualNan, Exact,
     ExcludePadding, Histogram, IncludeInitial, Quantile, Reduction, Rounding, ScaledDot, Segments,
-    Spacing, Standardize, Tolerance, Unique, Window,
+    Spacing, Standardize, Tolerance, Trace, Unique, Window,
 };
 pub use crate::functions::train_steps::TrainStepsOptions;
 pub use crate::prim::control::functions::{ForiLoopOptions, ScanOptions};

@@ -55,6 +55,7 @@ pub use conv_transpose::{ConvTranspose, conv_transpose};
 pub use convolve::ConvolveMode;
 pub use create::Like;
 pub use device_put::{device_get, device_put, device_put_donating};
+pub use diagonal::Trace;
 pub use einsum::{einsum, einsum_path, einsum_with};
 pub use index::*;
 pub use matmul::TensordotAxes;
