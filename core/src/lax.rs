@@ -27,7 +27,7 @@ pub use crate::prim::control::functions::{
 pub use crate::prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use crate::prim::cumulative::{associative_scan, associative_scan_with};
 pub use crate::prim::dot::{DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers};
-pub use crate::prim::elementwise::{RoundingMethod, clamp, select_n};
+pub use crate::prim::elementwise::{AccuracyMode, RoundingMethod, clamp, select_n};
 pub use crate::prim::index::GatherScatterMode;
 pub use crate::prim::reduce::reduce;
 pub use crate::prim::remat::optimization_barrier;

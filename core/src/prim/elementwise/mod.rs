@@ -57,6 +57,7 @@ macro_rules! elementwise_row {
     };
 }
 
+mod accuracy;
 mod binary;
 mod compare;
 mod complex;
@@ -77,6 +78,7 @@ use smallvec::SmallVec;
 
 pub use crate::passes::AddAny;
 pub use crate::program::class::Class;
+pub use accuracy::*;
 pub use binary::*;
 pub use compare::*;
 pub use complex::*;
