@@ -19,7 +19,7 @@ pub use crate::prim::collective::functions::{
     axis_size, pbroadcast, pcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
     pswapaxes, pvary,
 };
-pub use crate::prim::collective::ragged_all_to_all;
+pub use crate::prim::collective::{AxisIndexGroups, ragged_all_to_all};
 pub use crate::prim::composite::CompositeAttribute;
 pub use crate::prim::control::functions::{
     cond, fori_loop, fori_loop_with, scan, scan_with, switch, while_loop,
