@@ -66,6 +66,8 @@ methods! {
         nanmedian_over
     }
     called {
+        mul_with |x| x.mul_with(x, DType::F32);
+        trace_with |x| x.trace_with(0, ramie::options::Trace::new());
         array_equal_with |x| x.array_equal_with(x, EqualNan);
         cumulative_prod_with |x| x.cumulative_prod_with(0, IncludeInitial);
         cumulative_sum_with |x| x.cumulative_sum_with(0, IncludeInitial);
