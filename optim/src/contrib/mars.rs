@@ -75,8 +75,11 @@ options! {
 pub type Mars = Scaled<ScaleByMars>;
 
 /// Creates a MARS optimizer: [`adamw`](crate::adamw) of gradients that are corrected by their change
-/// since the previous step, which reduces their variance. Optax has no such optimizer; the defaults
-/// are those of the paper.
+/// since the previous step, which reduces their variance.
+///
+/// Optax has no such optimizer. The defaults are those of the authors' program. That program limits
+/// the norm of each array and updates vectors with AdamW; here, as in Levanter, the limit is one of
+/// the global norm, and all arrays are updated alike.
 ///
 /// ```
 /// use ramie_optim::contrib::mars;
