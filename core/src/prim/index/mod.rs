@@ -78,12 +78,12 @@ pub struct NonNegative {
 }
 
 impl NonNegative {
-    /// Start indices along all axes.
+    /// Creates the option for the start indices along all axes.
     pub fn all() -> NonNegative {
         NonNegative { axes: None }
     }
 
-    /// Start indices along the given axes.
+    /// Creates the option for the start indices along the given axes.
     pub fn along(axes: &[usize]) -> NonNegative {
         NonNegative {
             axes: Some(axes.into()),

@@ -168,7 +168,7 @@ impl<'a> At<'a> {
             None | Some(GatherScatterMode::PromiseInBounds) => Bounds::Checked,
             Some(GatherScatterMode::Clip | GatherScatterMode::FillOrDrop) => Bounds::ByMode,
         };
-        resolve(self.array, &self.items, bounds, self.negative)
+        resolve(self.array, &self.items, (bounds, self.negative))
     }
 
     /// Applies `f` where the compiler partitions the program, to operands that are cast to

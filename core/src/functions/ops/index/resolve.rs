@@ -48,12 +48,7 @@ pub(super) enum Bounds {
 
 /// Resolves the entries of an index against the axes of `array`.
 #[track_caller]
-pub(super) fn resolve(
-    array: &Array,
-    items: &[IndexItem],
-    bounds: Bounds,
-    negative: Negative,
-) -> Vec<Entry> {
+pub(super) fn resolve(array: &Array, items: &[IndexItem], how: (Bounds, Negative)) -> Vec<Entry> {
     let named: usize = items.iter().map(span).sum();
     let ellipses = items
         .iter()
@@ -96,10 +91,7 @@ pub(super) fn resolve(
                 }
             }
             item => {
-                entries.push(Entry::Axis(
-                    axis,
-                    pick(array, axis, item, (bounds, negative)),
-                ));
+                entries.push(Entry::Axis(axis, pick(array, axis, item, how)));
                 axis += 1;
             }
         }
