@@ -196,7 +196,7 @@ fn elementwise(case: &str) -> Option<Array> {
         "clamp" => clamp(-2.0, &a, 2.5),
         "clamp_crossed" => clamp(2.0, &a, -1.0),
         "clamp_nan" => clamp(-1.0, &Array::from([f32::NAN, 3.0]), 1.0),
-        "clamp_arrays" => clamp(&a - 1, &(&a * 0), &a + 2),
+        "clamp_arrays" => clamp(&a - 1, &a.zeros_like(), &a + 2),
         "select_n" => select_n(&which, &cases()),
         "select_n_scalar" => select_n(&Array::from(1), &cases()),
         "select_n_bool" => select_n(&a.gt(0), &cases()[..2]),

@@ -92,9 +92,9 @@ fn truncated_quantile(u: &Array, lam: &Array) -> Array {
     let mut sum = probability.clone();
     let mut count = sum.lt(u).astype(u.dtype());
     for k in 1..TERMS - 1 {
-        probability = probability * (lam / k as f64);
+        probability *= lam / k as f64;
         sum = &sum + &probability;
-        count = count + sum.lt(u).astype(u.dtype());
+        count += sum.lt(u).astype(u.dtype());
     }
     count
 }

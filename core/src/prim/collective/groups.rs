@@ -23,10 +23,13 @@ type Lists = Arc<[Box<[usize]>]>;
 /// use ramie_core::lax::{AxisIndexGroups, psum};
 /// use ramie_core::options::ShardMapOptions;
 /// use ramie_core::{make_mesh, shard_map_with, Array, P};
-/// let mesh = make_mesh(&[4], &["i"])?;
 /// let sums = |x: Array| psum(&x, AxisIndexGroups::new("i", [[0, 1], [2, 3]]));
-/// let options = ShardMapOptions { check_vma: false, ..ShardMapOptions::default() };
-/// let sums = shard_map_with(sums, mesh, P!["i"], P!["i"], options);
+/// let options = ShardMapOptions {
+///     mesh: Some(make_mesh(&[4], &["i"])?),
+///     check_vma: false,
+///     ..ShardMapOptions::new(P!["i"], P!["i"])
+/// };
+/// let sums = shard_map_with(sums, options);
 /// assert_eq!(sums(Array::arange(4)).to_vec::<i32>(), [1, 1, 5, 5]);
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
