@@ -74,6 +74,9 @@ pub use ramie_checkpoint as checkpoint;
 pub use ramie_core as core;
 #[doc(inline)]
 pub use ramie_data as data;
+#[cfg(feature = "distributions")]
+#[doc(inline)]
+pub use ramie_distributions as distributions;
 #[doc(inline)]
 pub use ramie_models as models;
 #[doc(inline)]
