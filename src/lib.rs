@@ -125,6 +125,9 @@ mod documents {
     #[cfg(feature = "plots")]
     #[doc = include_str!("../docs/plots.md")]
     struct Plots;
+    #[cfg(feature = "distributions")]
+    #[doc = include_str!("../docs/distributions.md")]
+    struct Distributions;
     #[cfg(feature = "onnx")]
     #[doc = include_str!("../docs/onnx.md")]
     struct Onnx;
