@@ -20,7 +20,7 @@ use ramie_derive::Tree;
 /// let policy = Transformed::new(normal, Block::new(Tanh, 1));
 /// let (action, log_prob) = policy.sample_and_log_prob(&random::key(0), &[]);
 /// assert!(action.abs().max().item::<f32>() < 1.0);
-/// assert_eq!(log_prob.shape(), []);
+/// assert_eq!(log_prob.ndim(), 0);
 /// ```
 #[derive(Clone, Debug, Tree)]
 pub struct Transformed<D, B> {

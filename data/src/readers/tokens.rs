@@ -62,8 +62,8 @@ impl TokenFile {
         let file = Positioned::open(path.as_ref())?;
         let size = kind.size() as u64;
         if !file.len().is_multiple_of(size) {
-            let message = format!("has {} bytes, expected tokens of {size} bytes", file.len());
-            return Err(bad_file(file.name(), message));
+            let what = format!("has {} bytes, expected tokens of {size} bytes", file.len());
+            return Err(bad_file(file.name(), Message::new(what).help(OTHER_TYPE)));
         }
         let len = usize::try_from(file.len() / size);
         let len = len.map_err(|_| bad_file(file.name(), too_long()))?;
