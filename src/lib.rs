@@ -74,6 +74,9 @@ pub use ramie_checkpoint as checkpoint;
 pub use ramie_core as core;
 #[doc(inline)]
 pub use ramie_data as data;
+#[cfg(feature = "distributions")]
+#[doc(inline)]
+pub use ramie_distributions as distributions;
 #[doc(inline)]
 pub use ramie_models as models;
 #[doc(inline)]
@@ -122,6 +125,9 @@ mod documents {
     #[cfg(feature = "plots")]
     #[doc = include_str!("../docs/plots.md")]
     struct Plots;
+    #[cfg(feature = "distributions")]
+    #[doc = include_str!("../docs/distributions.md")]
+    struct Distributions;
     #[cfg(feature = "onnx")]
     #[doc = include_str!("../docs/onnx.md")]
     struct Onnx;

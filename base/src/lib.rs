@@ -1,9 +1,10 @@
-//! Locks, the clock and the debug form of errors, which all crates of Ramie share.
+//! Locks, the clock, messages of panics and the debug form of errors, which all crates of Ramie share.
 
 #![forbid(unsafe_code)]
 
 pub mod clock;
 pub mod lock;
+pub mod panic;
 
 /// Implements `Debug` of an error type as its message, so that `unwrap` and `main` print a readable
 /// error.

@@ -2,6 +2,7 @@
 
 use crate::{Error, Result};
 use ramie_core::files;
+use ramie_core::files::Message;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -13,7 +14,7 @@ use std::path::Path;
 pub(crate) fn replace(path: &Path, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let fail = |action| move |e: io::Error| Error::io(path, action, e);
     if path.file_name().is_none() {
-        let message = "does not name a file\n  help: append a file name to the path";
+        let message = Message::new("does not name a file").help("append a file name to the path");
         return Err(Error::format(path, message));
     }
     let mut temporary =
@@ -53,11 +54,9 @@ mod tests {
             file.write_all(b"half of the n").unwrap();
             Err(Error::format(&path, "the device failed"))
         });
-        let expected = format!(
-            "{}: the device failed\n  help: the checkpoint is damaged; restore another step",
-            path.display()
-        );
-        assert_eq!(error.unwrap_err().to_string(), expected);
+        let expected = Message::new(format!("{}: the device failed", path.display()))
+            .help("the checkpoint is damaged; restore another step");
+        assert_eq!(error.unwrap_err().to_string(), expected.to_string());
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         bytes(&path, b"new").unwrap();

@@ -19,6 +19,7 @@ pub use crate::natural_sort::natural_sort;
 use crate::natural_sort::{compare, last_number};
 use crate::{Error, Result, serialization};
 use ramie_core::Tree;
+use ramie_core::files::Message;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -202,9 +203,9 @@ pub fn save_checkpoint_with<T: Tree>(
     if let Some(other) = obstacle.filter(|_| !options.overwrite) {
         return Err(Error::format(
             &path,
-            format!(
-                "{other} already exists; nothing was saved\n  help: save a later step, or use \
-                 `overwrite(true)`, which replaces this file and removes those of later steps"
+            Message::new(format!("{other} already exists; nothing was saved")).help(
+                "save a later step, or use `overwrite(true)`, which replaces this file and \
+                removes those of later steps",
             ),
         ));
     }
@@ -367,8 +368,8 @@ pub fn restore_checkpoint_with<T: Tree>(
         if path.is_dir() {
             return Err(Error::format(
                 path,
-                "is a directory, as in Orbax's format, not a Flax file\n  help: use \
-                 `checkpoint::load_into`, which reads any format",
+                Message::new("is a directory, as in Orbax's format, not a Flax file")
+                    .help("use `checkpoint::load_into`, which reads any format"),
             ));
         }
         serialization::load_into(path, tree)?;

@@ -2,7 +2,7 @@
 
 use crate::optimizer::OptimizerDifference;
 use ramie_core::StateMismatch;
-use ramie_core::files::{WithHelp, explained};
+use ramie_core::files::{Message, WithHelp};
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub enum Error {
         /// Path of the file.
         path: PathBuf,
         /// Description of the problem, and the remedy.
-        message: String,
+        message: Message,
     },
     /// The file differs from what was written: its checksum or size contradicts the checkpoint's
     /// manifest, or the file is missing.
@@ -38,7 +38,7 @@ pub enum Error {
         /// Path of the file.
         path: PathBuf,
         /// Description of the problem, and the remedy.
-        message: String,
+        message: Message,
     },
     /// One array of the file cannot be read or written.
     #[error("{}: tensor `{tensor}`: {message}", path.display())]
@@ -121,11 +121,11 @@ ramie_core::debug_is_message!(Error);
 /// Alias of `Result` with [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// End of messages about panics that are caught.
-pub(crate) const PANICKED: &str = "\n  help: see stderr for the location of the panic";
+/// The remedy of panics that are caught.
+pub(crate) const PANICKED: &str = "see stderr for the location of the panic";
 
-/// End of messages about damaged checkpoints.
-const DAMAGED: &str = "\n  help: the checkpoint is damaged; restore another step";
+/// The remedy of damaged checkpoints.
+const DAMAGED: &str = "the checkpoint is damaged; restore another step";
 
 impl Error {
     pub(crate) fn io(path: &Path, action: &'static str, source: io::Error) -> Error {
@@ -138,19 +138,19 @@ impl Error {
 
     /// Creates the error of a file with another format. A message without a remedy gets that for
     /// damaged checkpoints.
-    pub(crate) fn format(path: &Path, message: impl Into<String>) -> Error {
+    pub(crate) fn format(path: &Path, message: impl Into<Message>) -> Error {
         Error::Format {
             path: path.into(),
-            message: explained(message, DAMAGED),
+            message: message.into().or_help(DAMAGED),
         }
     }
 
     /// Creates the error of a file that differs from what was written. A message without a remedy
     /// gets that for damaged checkpoints.
-    pub(crate) fn damaged(path: &Path, message: impl Into<String>) -> Error {
+    pub(crate) fn damaged(path: &Path, message: impl Into<Message>) -> Error {
         Error::Damaged {
             path: path.into(),
-            message: explained(message, DAMAGED),
+            message: message.into().or_help(DAMAGED),
         }
     }
 
@@ -162,10 +162,10 @@ impl Error {
         }
     }
 
-    pub(crate) fn tree(path: Option<&Path>, message: impl Into<String>) -> Error {
+    pub(crate) fn tree(path: Option<&Path>, message: impl fmt::Display) -> Error {
         Error::Tree {
             path: path.map(Path::to_owned),
-            message: message.into(),
+            message: message.to_string(),
         }
     }
 
@@ -184,11 +184,11 @@ impl Error {
         }
     }
 
-    pub(crate) fn state_dict(at: &str, message: impl Into<String>) -> Error {
+    pub(crate) fn state_dict(at: &str, message: impl fmt::Display) -> Error {
         Error::StateDict {
             path: None,
             at: at.into(),
-            message: message.into(),
+            message: message.to_string(),
         }
     }
 

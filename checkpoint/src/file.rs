@@ -1,7 +1,7 @@
 //! Opening paths given by the caller, with errors if a file or a directory is expected.
 
 use crate::{Error, Result};
-use ramie_core::files::{self, Problem};
+use ramie_core::files::{self, Message, Problem};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -30,8 +30,10 @@ pub(crate) fn unreadable(path: &Path, e: io::Error) -> Error {
     match e.kind() {
         ErrorKind::IsADirectory => Error::format(
             path,
-            "is a directory, expected a file\n  help: pass a file in it, or use \
-             `commit::restore_item` or `CheckpointManager` for a directory in Orbax's format",
+            Message::new("is a directory, expected a file").help(
+                "pass a file in it, or use `commit::restore_item` or `CheckpointManager` for \
+                a directory in Orbax's format",
+            ),
         ),
         _ => Error::io(path, "be read", e),
     }
@@ -52,13 +54,16 @@ pub(crate) fn expect_folder(path: &Path) -> Result<()> {
         Ok(metadata) if metadata.is_dir() => Ok(()),
         Ok(_) => Err(Error::format(
             path,
-            "is a file, expected a checkpoint directory\n  help: use `safetensors::load_state` for \
-             safetensors files, `serialization::load_state` for Flax's msgpack files",
+            Message::new("is a file, expected a checkpoint directory").help(
+                "use `safetensors::load_state` for safetensors files, \
+                `serialization::load_state` for Flax's msgpack files",
+            ),
         )),
         Err(e) if e.kind() == ErrorKind::NotFound => Err(Error::format(
             path,
-            "the directory does not exist\n  help: check the path; a run has a directory per step, \
-             and a step has one per item",
+            Message::new("the directory does not exist").help(
+                "check the path; a run has a directory per step, and a step has one per item",
+            ),
         )),
         Err(e) => Err(Error::io(path, "be read", e)),
     }

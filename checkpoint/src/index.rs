@@ -1,7 +1,7 @@
 //! Index of a model in several files, called shards, in the format of Hugging Face.
 
 use crate::{Error, Result, file};
-use ramie_core::files::DAMAGED;
+use ramie_core::files::{DAMAGED, Message};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -29,10 +29,9 @@ impl Index {
         serde_json::from_slice(&text).map_err(|e| {
             Error::format(
                 path,
-                format!(
-                    "is not an index of {format} files: {e}\n  help: pass an index, such as \
-                     {example}, or a {format} file"
-                ),
+                Message::new(format!("is not an index of {format} files: {e}")).help(format!(
+                    "pass an index, such as {example}, or a {format} file"
+                )),
             )
         })
     }
@@ -46,9 +45,10 @@ impl Index {
             let mut steps = Path::new(file).components().peekable();
             let below = steps.peek().is_some() && steps.all(|c| matches!(c, Component::Normal(_)));
             if !below {
-                let message = format!(
-                    "is in `{file}`, which is not a file in the directory of the index{DAMAGED}"
-                );
+                let message = Message::new(format!(
+                    "is in `{file}`, which is not a file in the directory of the index"
+                ))
+                .help(DAMAGED);
                 return Err(Error::tensor(path, name, message));
             }
             let names: &mut Vec<&str> = shards.entry(folder.join(file)).or_default();
@@ -61,6 +61,7 @@ impl Index {
 /// Returns the error of a shard without an array that the index at `path` lists.
 pub(crate) fn missing(path: &Path, shard: &Path, name: &str) -> Error {
     let path = path.display();
-    let message = format!("is not in the file, although {path} lists it{DAMAGED}");
+    let message =
+        Message::new(format!("is not in the file, although {path} lists it")).help(DAMAGED);
     Error::tensor(shard, name, message)
 }

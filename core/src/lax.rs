@@ -19,7 +19,7 @@ pub use crate::prim::collective::functions::{
     axis_size, pbroadcast, pcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
     pswapaxes, pvary,
 };
-pub use crate::prim::collective::ragged_all_to_all;
+pub use crate::prim::collective::{AxisIndexGroups, ragged_all_to_all};
 pub use crate::prim::composite::CompositeAttribute;
 pub use crate::prim::control::functions::{
     cond, fori_loop, fori_loop_with, scan, scan_with, switch, while_loop,
@@ -27,9 +27,10 @@ pub use crate::prim::control::functions::{
 pub use crate::prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
 pub use crate::prim::cumulative::{associative_scan, associative_scan_with};
 pub use crate::prim::dot::{DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers};
-pub use crate::prim::elementwise::RoundingMethod;
+pub use crate::prim::elementwise::{AccuracyMode, RoundingMethod, clamp, select_n};
 pub use crate::prim::index::GatherScatterMode;
 pub use crate::prim::reduce::reduce;
 pub use crate::prim::remat::optimization_barrier;
+pub use crate::prim::shape::into_shape::Dimensions;
 pub use crate::prim::sort::sort;
 pub use crate::transform::{composite, map, map_with};

@@ -8,12 +8,13 @@ pub use crate::execution::pmap::PmapOptions;
 pub use crate::functions::ops::{
     Attention, ConvTranspose, Convolution, Covariance, Descending, Distinct, EqualNan, Exact,
     ExcludePadding, Histogram, IncludeInitial, Quantile, Reduction, Rounding, ScaledDot, Segments,
-    Spacing, Standardize, Tolerance, Unique, Window,
+    Spacing, Standardize, Tolerance, Trace, Unique, Window,
 };
 pub use crate::functions::train_steps::TrainStepsOptions;
 pub use crate::prim::control::functions::{ForiLoopOptions, ScanOptions};
 pub use crate::prim::cumulative::AssociativeScanOptions;
 pub use crate::prim::dot::Contraction;
+pub use crate::prim::index::NonNegative;
 pub use crate::transform::{
     CheckpointOptions, FirstOnly, HasAux, Holomorphic, JacobianOptions, MapOptions, RuleOptions,
     ShardMapOptions, VmapOptions,

@@ -136,7 +136,7 @@ fn apply(op: &str, a: &[Array]) -> Vec<Array> {
         "einsum_attention" => einsum("bqhd,bkhd->bhqk", &[x, y]),
         "einsum_out" => einsum_with("bd,df->fb", &[x, y], P!["Y", "X"]),
         "gather_rows" => x.index(y),
-        "gather_sharded" => x.at(y).get_with(P![None, "Y"]),
+        "gather_sharded" => x.at(y).out_sharding(P![None, "Y"]).get(),
         "take_columns" => x.take_with(y, 1, GatherScatterMode::Clip),
         "index_last" => x.index((.., 0)),
         "index_first" => x.index(0),

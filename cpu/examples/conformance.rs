@@ -79,10 +79,7 @@ fn main() -> ExitCode {
                 reason.lines().next().unwrap_or_default()
             ),
             Err(panic) => {
-                let message = panic.downcast_ref::<String>().map(String::as_str);
-                let message = message
-                    .or(panic.downcast_ref::<&str>().copied())
-                    .unwrap_or("no message");
+                let message = ramie_base::panic::message(&*panic);
                 println!(
                     "{}: PANIC {}",
                     path.display(),

@@ -1,6 +1,6 @@
 //! The error type of this crate.
 
-use ramie_core::files::explained;
+use ramie_core::files::Message;
 
 /// An error while reading, combining or passing on data.
 ///
@@ -14,7 +14,7 @@ pub enum Error {
         /// The file.
         file: String,
         /// The problem, and how to fix it.
-        message: String,
+        message: Message,
     },
     /// A row of a table is invalid.
     #[error("{file}, row {row}: {message}")]
@@ -23,8 +23,8 @@ pub enum Error {
         file: String,
         /// The row, counted from 1 like lines in an editor.
         row: usize,
-        /// The problem: the value found and the value expected.
-        message: String,
+        /// The problem, the value found and the value expected, and how to fix it.
+        message: Message,
     },
     /// A record of a file without lines is invalid.
     #[error("{file}, record {record}: {message}")]
@@ -33,8 +33,8 @@ pub enum Error {
         file: String,
         /// The record, counted from 0.
         record: usize,
-        /// The problem: the value found and the value expected.
-        message: String,
+        /// The problem, the value found and the value expected, and how to fix it.
+        message: Message,
     },
     /// An element of a source failed.
     #[error("element {index}: {source}")]
@@ -70,8 +70,8 @@ pub enum Error {
     #[error("no batch was ready within {0:?}; call `next` again to continue waiting")]
     Timeout(std::time::Duration),
     /// A saved position does not match the iteration it is restored into.
-    #[error("cannot restore the saved position: {}", explained(.0.as_str(), CHANGED))]
-    Position(String),
+    #[error("cannot restore the saved position: {0}")]
+    Position(Message),
     /// A batch could not be copied to a device.
     #[error("cannot copy the batch to the device: {0}")]
     Device(String),
@@ -82,9 +82,9 @@ pub enum Error {
 
 ramie_core::debug_is_message!(Error);
 
-/// The end of messages about positions of other pipelines.
-const CHANGED: &str = "\n  help: build the pipeline as it was when the position was saved, from the \
-                       same data";
+/// The remedy of positions of other pipelines.
+const CHANGED: &str =
+    "build the pipeline as it was when the position was saved, from the same data";
 
 impl Error {
     /// Creates an error with a custom message.
@@ -95,6 +95,11 @@ impl Error {
     /// ```
     pub fn other(message: impl std::fmt::Display) -> Error {
         Error::Other(message.to_string())
+    }
+
+    /// Creates the error of a saved position that does not match the iteration.
+    pub(crate) fn position(message: impl Into<Message>) -> Error {
+        Error::Position(message.into().or_help(CHANGED))
     }
 
     /// Creates the error of every batch of a worker whose init function panicked.

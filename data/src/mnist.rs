@@ -59,7 +59,7 @@ pub struct Splits {
 pub fn load() -> Result<Splits> {
     let file = |message: String| Error::File {
         file: "MNIST".into(),
-        message,
+        message: message.into(),
     };
     let path = IMAGES.fetch().map_err(|e| file(e.to_string()))?;
     let bytes = files::read(&path).map_err(|e| {
@@ -125,7 +125,7 @@ mod tests {
         let error = splits("t", &compressed("1,2\n")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("t, row 1: has 2 fields, expected 784 pixels and a label{DAMAGED}")
+            format!("t, row 1: has 2 fields, expected 784 pixels and a label\n  help: {DAMAGED}")
         );
     }
 }

@@ -31,6 +31,7 @@ impl Shard {
     }
 
     /// Creates a shard that is the whole dataset.
+    #[doc(alias = "NoSharding")]
     pub fn whole() -> Shard {
         Shard { index: 0, count: 1 }
     }

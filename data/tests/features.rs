@@ -95,6 +95,12 @@ fn folders_of_images() {
         said(ImageFolder::open(folder.path()), "none"),
         ": has no .png or .jpg files\n  help: add images of this class, or remove the directory"
     );
+    // Formats that torchvision reads are not skipped silently.
+    std::fs::write(other.path().join("dog/b.webp"), "RIFF").unwrap();
+    assert_eq!(
+        said(ImageFolder::open(other.path()), "dog/b.webp"),
+        ": is an image of a format that is not supported\n  help: convert it to PNG or JPEG, or remove it"
+    );
 }
 
 #[cfg(feature = "images")]

@@ -7,7 +7,7 @@
 mod model;
 
 use clap::Parser;
-use model::{SimpleClassifier, count_right, train_state, train_step};
+use model::{SimpleClassifier, eval_step, train_state, train_step};
 use ramie::data::{DataLoader, Placement, Resumable, synthetic};
 use ramie::jit;
 use ramie::train::{PerCall, Trainer};
@@ -60,10 +60,9 @@ fn run(options: &Options) -> Result {
         num_outputs: 1,
     };
     println!("{model:?}");
-    let mut state = train_state(&model, options.seed, options.learning_rate);
+    let mut state = train_state(model, options.seed, options.learning_rate);
     // ANCHOR: train
-    let step = train_step(model.clone());
-    let trainer = Trainer::from_step(step).metrics(["loss", "accuracy"]);
+    let trainer = Trainer::from_step(train_step).metrics(["loss", "accuracy"]);
     match options.steps_per_call {
         1 => run.fit(trainer, &mut state, loader)?,
         n => run.fit(trainer, &mut state, PerCall::new(n, loader))?,
@@ -72,16 +71,17 @@ fn run(options: &Options) -> Result {
 
     let points = synthetic::noisy_xor(500, 123, 0.1);
     let total = points.y.len();
-    let right = jit(count_right(model));
-    let mut correct = 0;
-    // The last batch is smaller.
+    let accuracy = jit(eval_step);
+    // The last batch is smaller, so batches count by their sizes.
+    let mut correct = 0.0;
     let batches = DataLoader::new(points)
         .batch_size(options.batch_size)
         .iter();
     for batch in batches.prefetch_to_device(2, Placement::default()) {
         let (x, y) = batch?;
-        correct += right(state.clone(), x, y).item::<i32>() as usize;
+        let size = x.shape()[0] as f32;
+        correct += accuracy(&state, x, y).item::<f32>() * size;
     }
-    println!("Test accuracy: {}", score(correct, total));
+    println!("Test accuracy: {}", score(correct.round() as usize, total));
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! The classifier, its training step and its evaluation.
 
-use ramie::nn::linen::{Dense, Module, Scope};
+use ramie::nn::linen::{Dense, Module, Scope, Variables};
 use ramie::nn::training::TrainState;
 use ramie::optim::{sgd, sigmoid_binary_cross_entropy};
-use ramie::{Array, DType, random, value_and_grad};
+use ramie::{Array, DType, State, random, value_and_grad};
 
 /// Two dense layers with tanh between them: 2 → hidden → 1.
 #[derive(Clone, Debug)]
@@ -19,11 +19,12 @@ impl Module for SimpleClassifier {
     }
 }
 
-/// Creates a classifier with eight hidden units and plain gradient descent.
-pub fn train_state(model: &SimpleClassifier, seed: u64, learning_rate: f64) -> TrainState {
+/// Creates the state before the first step of plain gradient descent.
+pub fn train_state(model: SimpleClassifier, seed: u64, learning_rate: f64) -> TrainState {
     let x = Array::zeros(&[8, 2], DType::F32);
-    let variables = model.init(random::key(seed), x);
-    TrainState::create(variables.params(), sgd(learning_rate))
+    let params = model.init(random::key(seed), x).params();
+    TrainState::create(params, sgd(learning_rate))
+        .with_apply_fn(move |variables, x: Array| model.apply(variables, x))
 }
 
 /// Returns the mean loss and accuracy of logits `[n]` for classes `[n]`.
@@ -33,28 +34,29 @@ pub fn loss_and_accuracy(logits: &Array, classes: &Array) -> (Array, Array) {
     (loss, right.astype(DType::F32).mean())
 }
 
-/// Runs one step on points `[n, 2]` with classes `[n]`. Returns the loss and accuracy
-/// before the update.
-pub fn train_step(
-    model: SimpleClassifier,
-) -> impl Fn(&mut TrainState, Array, Array) -> (Array, Array) {
-    move |state, x, y| {
-        let objective = |params| {
-            let variables = state.variables().with("params", params);
-            let logits = model.apply(&variables, x.clone()).squeeze(&[-1]);
-            loss_and_accuracy(&logits, &y)
-        };
-        let (out, grads) = value_and_grad(objective)(state.params.clone());
-        state.apply_gradients(grads);
-        out
-    }
+// ANCHOR: step
+/// Returns the loss and accuracy of parameters on a batch of points `[n, 2]` and classes `[n]`.
+/// The parameters are an argument besides the state, because the step differentiates by them.
+pub fn calculate_loss_acc(
+    state: &TrainState,
+    params: State,
+    (x, y): &(Array, Array),
+) -> (Array, Array) {
+    let logits: Array = state.apply_fn(&Variables::from_params(params), x.clone());
+    loss_and_accuracy(&logits.squeeze(&[-1]), y)
 }
 
-/// Counts the correctly classified points `[n, 2]`, as a 0-d `i32`.
-pub fn count_right(model: SimpleClassifier) -> impl Fn(TrainState, Array, Array) -> Array {
-    move |state, x, y| {
-        let logits = model.apply(&state.variables(), x).squeeze(&[-1]);
-        let right = logits.gt(0.0).eq(y.gt(0));
-        right.astype(DType::I32).sum()
-    }
+/// Runs one step on a batch. Returns the loss and accuracy before the update.
+pub fn train_step(state: &mut TrainState, x: Array, y: Array) -> (Array, Array) {
+    let batch = (x, y);
+    let loss_fn = |params| calculate_loss_acc(state, params, &batch);
+    let (loss_acc, grads) = value_and_grad(loss_fn)(state.params.clone());
+    state.apply_gradients(grads);
+    loss_acc
 }
+
+/// Returns the accuracy on a batch.
+pub fn eval_step(state: &TrainState, x: Array, y: Array) -> Array {
+    calculate_loss_acc(state, state.params.clone(), &(x, y)).1
+}
+// ANCHOR_END: step

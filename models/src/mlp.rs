@@ -72,7 +72,7 @@ impl Mlp {
             Linear::features(pair[1])
                 .dtype(config.dtype)
                 .param_dtype(config.param_dtype)
-                .build(pair[0], &mut *rngs)
+                .build(pair[0], rngs)
         };
         let layers = config.features.windows(2).map(layer).collect();
         let dropout = (config.dropout_rate > 0.0).then(|| Dropout::new(config.dropout_rate, rngs));

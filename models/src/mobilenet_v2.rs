@@ -115,7 +115,7 @@ impl ConvNorm {
         rngs: &mut Rngs,
     ) -> ConvNorm {
         let conv = conv.without_bias().kernel_init(init::he_normal());
-        let conv = conv.build(inputs, &mut *rngs);
+        let conv = conv.build(inputs, rngs);
         let features = conv.kernel.shape()[3];
         ConvNorm {
             conv,

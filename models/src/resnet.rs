@@ -81,14 +81,14 @@ impl ResNetBlock {
     pub fn new(inputs: usize, features: usize, strides: usize, rngs: &mut Rngs) -> ResNetBlock {
         let project = inputs != features || strides != 1;
         ResNetBlock {
-            conv1: square(features, 3, strides).build(inputs, &mut *rngs),
+            conv1: square(features, 3, strides).build(inputs, rngs),
             norm1: BatchNorm::new(features, rngs),
-            conv2: square(features, 3, 1).build(features, &mut *rngs),
+            conv2: square(features, 3, 1).build(features, rngs),
             norm2: BatchNorm::config()
                 .scale_init(init::zeros())
-                .build(features, &mut *rngs),
+                .build(features, rngs),
             projection: project.then(|| {
-                let conv = square(features, 1, strides).build(inputs, &mut *rngs);
+                let conv = square(features, 1, strides).build(inputs, rngs);
                 (conv, BatchNorm::new(features, rngs))
             }),
         }
@@ -113,7 +113,7 @@ impl ResNet {
     #[track_caller]
     pub fn new(config: &ResNetConfig, rngs: &mut Rngs) -> ResNet {
         let mut features = config.features;
-        let conv = square(features, 3, 1).build(config.in_features, &mut *rngs);
+        let conv = square(features, 3, 1).build(config.in_features, rngs);
         let norm = BatchNorm::new(features, rngs);
         let mut blocks = Vec::new();
         for (stage, &count) in config.stages.iter().enumerate() {

@@ -228,6 +228,7 @@ impl Initializer {
     /// let init = init::lecun_normal().with_partitioning(P![None, "model"]);
     /// let config = Linear::features(8).kernel_init(init);
     /// ```
+    #[doc(alias = "with_logical_partitioning")]
     #[must_use]
     pub fn with_partitioning(self, names: PartitionSpec) -> Initializer {
         let mut metadata = self.metadata().cloned().unwrap_or_default();
@@ -410,11 +411,13 @@ pub fn constant(value: impl Into<Scalar>) -> Initializer {
 }
 
 /// Returns an initializer that sets every element to 0.
+#[doc(alias = "zeros_init")]
 pub fn zeros() -> Initializer {
     constant(0)
 }
 
 /// Returns an initializer that sets every element to 1.
+#[doc(alias = "ones_init")]
 pub fn ones() -> Initializer {
     constant(1)
 }

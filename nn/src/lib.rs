@@ -73,7 +73,7 @@
 //! # Modules of this crate
 //! The crate root has layers, gradients and the optimizer. [`init`] draws initial values of
 //! parameters. [`nnx`] splits, transforms and displays models. [`linen`] is the functional
-//! style. [`metrics`] and [`training`] (with writers for TensorBoard) support training loops.
+//! style. [`metrics`] and [`training`] support training loops.
 //! The crate `ramie-models` contains complete models that load published checkpoints.
 #![forbid(unsafe_code)]
 
@@ -139,6 +139,7 @@ pub use layers::{
     Lora, LoraAdapter, LoraConfig, LoraLinear, LoraLinearConfig, LoraOptions, PReLU, PReLUConfig,
     apply_lora, apply_lora_with, merge_lora,
 };
+pub use layers::{SwiGLU, SwiGLUConfig};
 pub use metadata::{Metadata, for_each_variable, get_partition_spec, metadata_of};
 pub use module::{Deterministic, Module, UseRunningAverage};
 pub use optimizer::{ModelAndOptimizer, Optimizer};
@@ -180,4 +181,4 @@ pub use variable::{
     BatchStat, Cache, Intermediate, LoraParam, OptVariable, Param, Perturbation, RngCount,
     Variable, collection_of,
 };
-pub use vars::Vars;
+pub use vars::{VarSource, Vars};

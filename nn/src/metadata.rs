@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 /// let metadata = Metadata::sharded(P![None, "model"]).with("decayed", "no");
 /// assert_eq!(metadata.get("decayed"), Some("no"));
 /// ```
+#[doc(alias("AxisMetadata", "VariableMetadata"))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Metadata {
     /// The names of the dimensions: mesh axes, or logical axes that rules translate

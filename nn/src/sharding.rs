@@ -190,6 +190,7 @@ pub fn put_sharded<T: Tree>(model: &T, shardings: &BTreeMap<String, NamedShardin
 /// let model = jit_with(make, options)(random::key(0));
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
+#[doc(alias = "StateSharding")]
 pub fn shardings_by_path(shardings: BTreeMap<String, NamedSharding>) -> Shardings {
     Shardings::by_path(move |path| shardings.get(path).map(|&sharding| sharding.into()))
 }

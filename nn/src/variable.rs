@@ -22,6 +22,7 @@ pub trait Variable: Tree + Clone + From<Array> + DerefMut<Target = Array> {
 
 /// Returns the name of the Linen collection for variables of a kind: `params` for `param`,
 /// `batch_stats` for `batch_stat`, `cache` for `cache`.
+#[doc(alias = "variable_name_from_type")]
 pub fn collection_of(kind: &str) -> Cow<'_, str> {
     match kind {
         "cache" => Cow::Borrowed("cache"),
@@ -55,6 +56,7 @@ pub fn is_state(kind: &str) -> bool {
 /// }
 /// # fn main() {}
 /// ```
+#[doc(alias("register_variable_name", "variable_type_from_name"))]
 #[macro_export]
 macro_rules! variables {
     ($($(#[$doc:meta])* $name:ident = $kind:literal;)*) => { $(
@@ -238,6 +240,7 @@ variables! {
     Perturbation = "perturbation";
 
     /// The low-rank factors of an adapted kernel (`nnx.LoRAParam`).
+    #[doc(alias = "LoRAParam")]
     LoraParam = "lora_param";
 
     /// Number of keys that an RNG stream has returned, 0-d `u32`.

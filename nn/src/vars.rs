@@ -12,9 +12,9 @@ use ramie_core::{Array, DType};
 ///
 /// ```no_run
 /// use ramie_core::DType;
-/// use ramie_nn::{Param, Rngs, Vars, init};
+/// use ramie_nn::{Param, Rngs, VarSource, init};
 /// let mut rngs = Rngs::new(0);
-/// let mut vars = Vars::from(&mut rngs);
+/// let mut vars = rngs.vars();
 /// let kernel: Param = vars.param("kernel", &init::lecun_normal(), &[4, 8], DType::F32);
 /// ```
 pub struct Vars<'a>(Source<'a>);
@@ -24,21 +24,30 @@ enum Source<'a> {
     Scope(&'a mut Scope),
 }
 
-impl<'a> From<&'a mut Rngs> for Vars<'a> {
-    fn from(rngs: &'a mut Rngs) -> Vars<'a> {
-        Vars(Source::Rngs(rngs))
+/// A value that provides a layer's variables: [`Rngs`], a [`Scope`] or [`Vars`].
+///
+/// Layers take `&mut impl VarSource`, so that a function with an argument `rngs: &mut Rngs` passes
+/// `rngs` to one layer after another.
+pub trait VarSource {
+    /// Returns the source of the variables.
+    fn vars(&mut self) -> Vars<'_>;
+}
+
+impl VarSource for Rngs {
+    fn vars(&mut self) -> Vars<'_> {
+        Vars(Source::Rngs(self))
     }
 }
 
-impl<'a> From<&'a mut Scope> for Vars<'a> {
-    fn from(scope: &'a mut Scope) -> Vars<'a> {
-        Vars(Source::Scope(scope))
+impl VarSource for Scope {
+    fn vars(&mut self) -> Vars<'_> {
+        Vars(Source::Scope(self))
     }
 }
 
-impl<'a> From<&'a mut Vars<'_>> for Vars<'a> {
-    fn from(vars: &'a mut Vars<'_>) -> Vars<'a> {
-        Vars(match &mut vars.0 {
+impl VarSource for Vars<'_> {
+    fn vars(&mut self) -> Vars<'_> {
+        Vars(match &mut self.0 {
             Source::Rngs(rngs) => Source::Rngs(rngs),
             Source::Scope(scope) => Source::Scope(scope),
         })

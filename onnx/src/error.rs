@@ -1,6 +1,6 @@
 //! `Error`: why a model cannot be read.
 
-use ramie_core::files::{Problem, WithHelp};
+use ramie_core::files::{Message, Problem, WithHelp};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub enum Error {
         /// Path of the file, unless the model was read from bytes.
         path: Option<PathBuf>,
         /// Description of the problem, and the remedy.
-        message: String,
+        message: Message,
     },
     /// A tensor of the file cannot be read.
     #[error("{}tensor `{tensor}`: {message}", File(path))]
@@ -35,7 +35,7 @@ pub enum Error {
         /// Name of the tensor.
         tensor: String,
         /// Description of the problem, and the remedy.
-        message: String,
+        message: Message,
     },
     /// The model has nodes that Ramie does not support. All of them are listed.
     #[error("{}{}", File(path), Unsupported(nodes))]
@@ -77,7 +77,7 @@ impl Error {
             (Problem::Io(source), Some(path)) => Error::Io { path, source },
             (Problem::Io(source), None) => Error::Format {
                 path: None,
-                message: format!("cannot be read: {}", WithHelp(&source)),
+                message: format!("cannot be read: {}", WithHelp(&source)).into(),
             },
             (Problem::File(message), path) => Error::Format { path, message },
             (Problem::Tensor(tensor, message), path) => Error::Tensor {

@@ -5,7 +5,7 @@ use crate::known::HostTensor;
 use crate::node::Op;
 use crate::operators;
 use ramie_core::DType;
-use ramie_core::files::Problem;
+use ramie_core::files::{Message, Problem};
 use std::collections::{HashMap, HashSet};
 
 /// A graph, of the model or of an attribute.
@@ -62,8 +62,9 @@ pub(crate) fn prepare(graph: file::Graph, prefix: &str, store: &Store) -> Result
     let mut seen = HashSet::new();
     for tensor in tensors {
         if !seen.insert(tensor.name.clone()) {
-            let what = "occurs twice\n  help: the file is damaged; copy or export it again";
-            return Err(Problem::Tensor(tensor.name, what.into()));
+            let what =
+                Message::new("occurs twice").help("the file is damaged; copy or export it again");
+            return Err(Problem::tensor(tensor.name, what));
         }
         let dtype = tensor.dtype()?;
         if is_weight(&tensor, dtype)
@@ -97,13 +98,10 @@ fn operation(mut node: file::Node, prefix: &str, store: &Store) -> Result<Op, Pr
             Attribute::Tensor(tensor) => {
                 let dtype = tensor.dtype()?;
                 if !HostTensor::supports(dtype) {
-                    return Err(Problem::Tensor(
+                    return Err(Problem::tensor(
                         format!("{label}.{name}"),
-                        format!(
-                            "has elements of {dtype}, which Ramie does not support in attributes\n  \
-                             help: export the model with an attribute of another dtype, and cast \
-                             the output of the node `{label}`"
-                        ),
+                        Message::new(format!("has elements of {dtype}, which Ramie does not support in attributes")).help(format!("export the model with an attribute of another dtype, and cast the output of \
+                the node `{label}`")),
                     ));
                 }
                 tensors.insert(name.clone(), HostTensor::read(tensor, store)?);
@@ -139,7 +137,7 @@ fn constant(node: &mut file::Node) -> Result<Value, Problem> {
     let label = node.label().to_owned();
     let [(name, value)] = &mut node.attributes[..] else {
         let what = format!("the node `{label}` (Constant) has no value, or several");
-        return Err(Problem::File(what));
+        return Err(Problem::file(what));
     };
     Ok(Value::Known(match value {
         Attribute::Tensor(tensor) => return Ok(Value::Tensor(std::mem::take(tensor))),
@@ -151,10 +149,13 @@ fn constant(node: &mut file::Node) -> Result<Value, Problem> {
             HostTensor::floats(DType::F32, &[values.len()], values)
         }
         _ => {
-            return Err(Problem::File(format!(
-                "the node `{label}` (Constant) has the attribute `{name}`, which is not supported\n  \
-                 help: export the model with dense tensors of numbers"
-            )));
+            return Err(Problem::file(
+                Message::new(format!(
+                    "the node `{label}` (Constant) has the attribute `{name}`, which is not \
+                supported"
+                ))
+                .help("export the model with dense tensors of numbers"),
+            ));
         }
     }))
 }

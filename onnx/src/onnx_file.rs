@@ -6,7 +6,7 @@ use crate::file::{self, Attribute, Store};
 use crate::graph;
 use crate::model::Model;
 use crate::{Error, Result, UnsupportedNodes};
-use ramie_core::files::{self, Problem};
+use ramie_core::files::{self, Message, Problem};
 use ramie_core::{Array, DType};
 use std::io::Cursor;
 use std::path::Path;
@@ -73,8 +73,9 @@ impl OnnxFile {
 
     fn new(mut model: file::Model, store: Store) -> Result<OnnxFile> {
         let Some(graph) = model.graph.take() else {
-            let what = "has no graph\n  help: this is not an ONNX model; export it again";
-            return Err(Error::of(store.path(), Problem::File(what.into())));
+            let what =
+                Message::new("has no graph").help("this is not an ONNX model; export it again");
+            return Err(Error::of(store.path(), Problem::file(what)));
         };
         let needed = graph::needed_while_tracing(&graph);
         Ok(OnnxFile {
@@ -128,7 +129,7 @@ impl OnnxFile {
         let checked = check::order(&self.graph)
             .and_then(|()| check::opset(opset))
             .and_then(|()| check::types(&self.description));
-        checked.map_err(|e| Error::of(path, Problem::File(e)))?;
+        checked.map_err(|e| Error::of(path, Problem::file(e)))?;
         let graph = graph::prepare(self.graph, "", &self.store);
         let graph = graph.map_err(|e| Error::of(self.store.path(), e))?;
         Ok(Model::new(self.description, graph, self.store))

@@ -105,9 +105,7 @@ impl<'a> Scope<'a> {
         match catch_unwind(AssertUnwindSafe(|| operator.run(&call))) {
             Ok(values) => values,
             Err(payload) => {
-                let text = payload.downcast_ref::<String>().map(String::as_str);
-                let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-                let (text, node) = (text.unwrap_or("the operator panicked"), &op.node);
+                let (text, node) = (ramie_base::panic::message(&*payload), &op.node);
                 panic!("{text}\n  in the ONNX node {node}")
             }
         }

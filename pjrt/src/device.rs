@@ -256,6 +256,7 @@ impl Device {
     }
 
     /// Returns the kind of the device, such as `cpu` or `NVIDIA H200`.
+    #[doc(alias = "device_kind")]
     pub fn kind(self) -> &'static str {
         &self.0.kind
     }

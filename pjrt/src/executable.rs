@@ -128,6 +128,7 @@ impl Client {
     /// # Errors
     /// Returns an error if the options contradict each other, or the plugin's error, for example
     /// for truncated bytes.
+    #[doc(alias = "deserialize_and_load")]
     pub fn load_executable(
         self,
         bytes: &[u8],

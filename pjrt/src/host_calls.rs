@@ -3,7 +3,6 @@
 
 use crate::error::Error;
 use ramie_base::lock::lock;
-use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -34,7 +33,7 @@ pub(crate) fn enter<R>(f: impl FnOnce() -> R) -> R {
 /// Calls a function, and records its error or panic.
 pub(crate) fn recorded(f: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let result = catch_unwind(AssertUnwindSafe(f))
-        .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))));
+        .unwrap_or_else(|panic| Err(format!("panicked: {}", ramie_base::panic::message(&*panic))));
     if let Err(message) = &result {
         let mut failures = lock(&FAILURES);
         if failures.len() < KEPT_FAILURES {
@@ -60,13 +59,4 @@ pub(crate) fn note_reported(error: &Error) {
 /// error has reported.
 pub(crate) fn take_failures() -> Vec<String> {
     std::mem::take(&mut *lock(&FAILURES))
-}
-
-/// Returns the message of a panic.
-pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
 }

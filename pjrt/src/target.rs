@@ -22,6 +22,7 @@ use std::str::FromStr;
 /// assert!("cuda:h2000".parse::<Target>().is_err());
 /// # Ok::<(), ramie_pjrt::InvalidTarget>(())
 /// ```
+#[doc(alias("TopologyDescription", "get_topology_desc"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target(Hardware);
 

@@ -43,7 +43,7 @@ macro_rules! sections {
         vec![$($crate::document::Section {
             title: $title,
             file: concat!("tests/errors/", stringify!($module), ".rs"),
-            source: include_str!(concat!("errors/", stringify!($module), ".rs")),
+            source: include_str!(concat!(stringify!($module), ".rs")),
             cases: $module::cases(),
         }),*]
     };

@@ -13,6 +13,8 @@ three from parameters that are one unit in the last place larger or smaller.
 No more can be asked of another program than to be as near.
 """
 
+import importlib.metadata
+import importlib.util
 import json
 import pathlib
 import sys
@@ -87,6 +89,18 @@ def first_steps(step, **_):
 
 def norm(updates):
     return optax.tree.norm(updates)
+
+
+def mars(learning_rate, weight_decay=0.0, **options):
+    """MARS of eformer 0.0.101, from its file alone: the package imports much more."""
+    jax.tree_map = jax.tree.map  # JAX removed the name that eformer calls.
+    path = importlib.metadata.distribution("eformer").locate_file("eformer/optimizers/_tx/mars.py")
+    spec = importlib.util.spec_from_file_location("mars", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    scaled = module.scale_by_mars(**options)
+    rate = optax.scale_by_learning_rate(learning_rate)
+    return optax.chain(scaled, *([optax.add_decayed_weights(weight_decay)] if weight_decay else []), rate)
 
 
 GROUPS = {
@@ -205,6 +219,8 @@ GROUPS = {
         "dog_learning_rate": contrib.dog(1.0, init_step=("learning_rate", 1e-2), weight_decay=0.01),
         "dowg": contrib.dowg(1.0, init_estim_sq_dist=1e-2),
         "madgrad": contrib.madgrad(0.01, weight_decay=0.01),
+        "mars": mars(0.02, 0.1, b1=0.95, b2=0.99, gamma=0.025, max_grad_norm=1.0),
+        "mars_unlimited": mars(0.02, b1=0.9, b2=0.99, gamma=0.1),
         "normalize": optax.chain(contrib.normalize(), optax.sgd(0.05)),
         "reduce_on_plateau": optax.chain(optax.sgd(0.01), contrib.reduce_on_plateau(factor=0.5, patience=2, rtol=0.2, cooldown=1, accumulation_size=2)),
         "sam": contrib.sam(optax.sgd(0.02), optax.chain(contrib.normalize(), optax.sgd(0.05))),

@@ -1,7 +1,8 @@
 """Writes data/special.safetensors and data/special.json.
 
 Rows are laid out as in primitives.py: special functions of one to three
-operands. `wrt` lists the operands that have a derivative.
+operands. `wrt` lists the operands that have a derivative. `erfcinv` is that
+of SciPy 1.18.1, whose derivative the tests compare with differences.
 """
 
 import pathlib
@@ -10,7 +11,14 @@ import primitives as p  # First: it sets the environment that JAX reads.
 from primitives import FLOATS, SHORT, draw, record, rng_of
 
 import numpy as np
+import scipy.special
 from jax import lax
+
+
+def erfcinv(x):
+    """SciPy computes it in f64."""
+    return scipy.special.erfcinv(np.asarray(x, np.float64)).astype(x.dtype)
+
 
 # For each function, intervals for its operands, and values where it is special.
 FUNCTIONS = {
@@ -22,6 +30,7 @@ FUNCTIONS = {
     "zeta": (lax.zeta, [(1.5, 6), (0.3, 5)]),
     "bessel_i0e": (lax.bessel_i0e, [(-12, 12)]),
     "bessel_i1e": (lax.bessel_i1e, [(-12, 12)]),
+    "erfcinv": (erfcinv, [(0.01, 1.99)]),
 }
 ENDS = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1.0, 0.5, 1e-30, 40.0, 300.0]
 # JAX has no derivative of these; of the incomplete gamma functions, none of second order in a.
@@ -61,6 +70,8 @@ def main():
         x = np.array([1e-3, 5, 28, 140, 480, 60]).astype(SHORT[dtype])
         for op in ("igamma", "igammac", "igamma_grad_a", "random_gamma_grad"):
             record(op, FUNCTIONS[op][0], [a, x], {"wrt": None}, "special")
+        small = np.array([1e-5, 1e-15, 1e-30, 1e-35, 0.27, 0.271, 2.0, 1.0] + [1e-100, 1e-300] * (dtype == "f64"))
+        record("erfcinv", erfcinv, [small.astype(SHORT[dtype])], {"wrt": None}, "special")
     p.write(pathlib.Path(__file__).parent / "data" / "special")
 
 

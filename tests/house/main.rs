@@ -4,6 +4,7 @@ mod floors;
 mod functions;
 mod names;
 mod options;
+mod originals;
 mod source;
 mod summaries;
 mod words;

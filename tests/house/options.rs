@@ -11,11 +11,12 @@ const SUFFIXES: &str = "\
     _reversed _right _sharded _signed _spaced _stacked _step _symbolic_zeros _terms _tiled \
     _weighted _where _with_order _within";
 
-/// Functions whose suffix is no option: NumPy has `unique_all`, `variable_axes` is an option itself, and
-/// the others return more than the function before them.
-const OTHERS: [&str; 4] = [
+/// Functions whose suffix is no option: NumPy has `unique_all` and JAX `select_n`, `variable_axes` is an
+/// option itself, and the others return more than the function before them.
+const OTHERS: [&str; 5] = [
     "linear_with_step",
     "logsumexp_signed",
+    "select_n",
     "unique_all",
     "variable_axes",
 ];

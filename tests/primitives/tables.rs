@@ -3,7 +3,7 @@
 
 use ramie_core::DType::F64;
 use ramie_core::prim::cumulative::CUMULATIVE;
-use ramie_core::prim::elementwise::{BINARY, UNARY};
+use ramie_core::prim::elementwise::{ElementwiseRow, elementwise_table};
 use ramie_core::prim::reduce::REDUCE;
 use ramie_testing::case::Case;
 use ramie_testing::numbers::Draw;
@@ -16,26 +16,24 @@ const NOT_SMOOTH: &[&str] = &["nextafter"];
 pub fn cases() -> Vec<Case> {
     let mut draw = Draw::new(11);
     let mut cases = Vec::new();
-    for row in UNARY.iter().filter(|r| r.class.contains(F64)) {
-        for shape in [&[2, 3][..], &[], &[0, 2]] {
-            let x = draw.array(shape, F64, row.domain.0, row.domain.1);
-            let f = Box::new(|a: &[_]| vec![(row.apply)(&a[0])]);
-            cases.push(Case::new(row.name, &format!("table {shape:?}"), vec![x], f).smooth());
-        }
-    }
-    let smooth = BINARY.iter().filter(|r| !NOT_SMOOTH.contains(&r.name));
-    for row in smooth.filter(|r| r.class.contains(F64)) {
-        let shapes: [[&[usize]; 2]; 4] = [
-            [&[2, 3], &[2, 3]],
-            [&[2, 1], &[1, 3]],
-            [&[], &[3]],
-            [&[0, 3], &[]],
-        ];
+    let smooth = |r: &&ElementwiseRow| r.class.contains(F64) && !NOT_SMOOTH.contains(&r.name);
+    for row in elementwise_table().filter(smooth) {
+        let shapes: &[&[&[usize]]] = match row.domain.len() {
+            0 => &[],
+            1 => &[&[&[2, 3]], &[&[]], &[&[0, 2]]],
+            _ => &[
+                &[&[2, 3], &[2, 3]],
+                &[&[2, 1], &[1, 3]],
+                &[&[], &[3]],
+                &[&[0, 3], &[]],
+            ],
+        };
         for shapes in shapes {
-            let mut of = |i: usize| draw.array(shapes[i], F64, row.domain[i].0, row.domain[i].1);
-            let inputs = vec![of(0), of(1)];
-            let f = Box::new(|a: &[_]| vec![(row.apply)(&a[0], &a[1])]);
-            cases.push(Case::new(row.name, &format!("table {shapes:?}"), inputs, f).smooth());
+            let each = shapes.iter().zip(row.domain);
+            let inputs = each.map(|(shape, (lo, hi))| draw.array(shape, F64, *lo, *hi));
+            let label = format!("table {shapes:?}");
+            let case = Case::new(row.name, &label, inputs.collect(), Box::new(row.apply));
+            cases.push(case.smooth());
         }
     }
     for row in REDUCE.iter().filter(|r| r.class.contains(F64)) {

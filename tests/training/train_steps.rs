@@ -26,7 +26,7 @@ fn trainer() -> Trainer {
     let rngs = &mut Rngs::new(3);
     let model = Net {
         // What batch normalization takes away has a gradient of rounding errors.
-        hidden: Linear::features(16).without_bias().build(2, &mut *rngs),
+        hidden: Linear::features(16).without_bias().build(2, rngs),
         norm: BatchNorm::new(16, rngs),
         dropout: Dropout::new(0.3, rngs),
         out: Linear::new(16, 1, rngs),

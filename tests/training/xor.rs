@@ -4,7 +4,7 @@
 #[path = "../../examples/xor/model.rs"]
 mod linen;
 
-use linen::{SimpleClassifier, count_right, loss_and_accuracy, train_state, train_step};
+use linen::{SimpleClassifier, eval_step, loss_and_accuracy, train_state, train_step};
 use ramie::checkpoint::{restore_checkpoint, save_checkpoint};
 use ramie::data::{DataLoader, ToDevice, synthetic};
 use ramie::nn::{Linear, Module, Optimizer, Rngs, Tree, value_and_grad};
@@ -39,8 +39,8 @@ fn linen() {
         num_hidden: 8,
         num_outputs: 1,
     };
-    let mut state = train_state(&model, 42, 0.1);
-    let step = jit(train_step(model.clone()));
+    let mut state = train_state(model.clone(), 42, 0.1);
+    let step = jit(train_step);
     for epoch in 0..EPOCHS {
         for (x, y) in batches(epoch) {
             step(&mut state, x, y);
@@ -51,7 +51,7 @@ fn linen() {
     assert_eq!(state.step.item::<i32>(), 2000);
     let folder = tempfile::tempdir().expect("a folder");
     save_checkpoint(folder.path(), &state, EPOCHS).expect("a checkpoint");
-    let mut restored = train_state(&model, 7, 0.1);
+    let mut restored = train_state(model, 7, 0.1);
     restore_checkpoint(folder.path(), &mut restored).expect("the checkpoint");
     for (path, a) in State::of(&state).iter() {
         let of_restored = State::of(&restored);
@@ -62,11 +62,14 @@ fn linen() {
             "{path}"
         );
     }
-    let right = jit(count_right(model));
-    let count = |(x, y): (Array, Array)| right(restored.clone(), x, y).item::<i32>();
+    let accuracy = jit(eval_step);
+    let count = |(x, y): (Array, Array)| {
+        let size = x.shape()[0] as f32;
+        accuracy(&restored, x, y).item::<f32>() * size
+    };
     let sizes: Vec<usize> = test_batches().iter().map(|(x, _)| x.shape()[0]).collect();
     assert_eq!(sizes, [128, 128, 128, 116]);
-    assert_eq!(test_batches().into_iter().map(count).sum::<i32>(), 500);
+    assert_eq!(test_batches().into_iter().map(count).sum::<f32>(), 500.0);
 }
 
 #[derive(Module)]

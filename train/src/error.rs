@@ -21,7 +21,7 @@ pub enum Error {
     Checkpoint(#[from] ramie_checkpoint::Error),
     /// Metrics could not be written.
     #[error(transparent)]
-    Write(#[from] ramie_nn::training::writers::WriteError),
+    Write(#[from] crate::writers::WriteError),
     /// A program could not be compiled or run.
     #[error(transparent)]
     Core(#[from] ramie_core::Error),
@@ -107,10 +107,9 @@ pub enum Error {
     },
     /// The last checkpoint in the folder belongs to another model or dataset, or is damaged.
     #[error(
-        "{}: the run in this folder cannot be continued: {}\n  help: use another folder, or start a new run with \
-         `.resume(Resume::Never)`, which moves this one to {}",
+        "{}: the run in this folder cannot be continued; use another folder, or start a new run with \
+         `.resume(Resume::Never)`, which moves this one to {}\n  reason: {error}",
         folder.display(),
-        without_help(error),
         free_name(folder).display()
     )]
     Restore {
@@ -169,15 +168,6 @@ fn causes(step: u64, value: f64) -> &'static str {
              than the number of classes, and that inputs are finite"
         }
         (_, false) => "use a smaller learning rate, or clip the gradients",
-    }
-}
-
-/// Returns the message of an error without its remedy.
-fn without_help(error: &Error) -> String {
-    let text = error.to_string();
-    match text.split_once("\n  help: ") {
-        Some((message, _)) => message.to_owned(),
-        None => text,
     }
 }
 

@@ -67,6 +67,7 @@ mod resume;
 mod trainer;
 mod training;
 mod validation;
+pub mod writers;
 
 pub use batches::{Batches, PerCall, Same, SameIter};
 pub use callback::{Callback, Context};

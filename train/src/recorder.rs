@@ -3,10 +3,10 @@
 use crate::folder::EVENTS;
 use crate::history::{self, History};
 use crate::names::metric_names;
+use crate::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
 use crate::{Error, Result};
 use ramie_core::distributed::process_index;
 use ramie_core::{Array, DType, Tree, tree};
-use ramie_nn::training::writers::{JsonLinesWriter, MetricWriter, MultiWriter, TensorBoardWriter};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;

@@ -9,6 +9,7 @@ use super::{
 use crate::error::PANICKED;
 use crate::warning::warn_loudly;
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use ramie_core::lock::lock;
 use serde_json::{Map, Value};
 use std::panic;
@@ -56,6 +57,7 @@ impl CheckpointerOptions {
 
     /// Sets whether saves continue in the background after the snapshot is taken. If `false`, the
     /// caller waits until the save is complete. Defaults to `true`.
+    #[doc(alias = "enable_async_checkpointing")]
     pub fn asynchronous(mut self, asynchronous: bool) -> CheckpointerOptions {
         self.asynchronous = asynchronous;
         self
@@ -66,6 +68,7 @@ impl CheckpointerOptions {
     ///
     /// # Panics
     /// Panics if `threads` is 0.
+    #[doc(alias = "num_deletion_threads")]
     #[track_caller]
     pub fn threads(mut self, threads: usize) -> CheckpointerOptions {
         assert!(
@@ -77,12 +80,14 @@ impl CheckpointerOptions {
     }
 
     /// Sets how long processes wait for each other. Defaults to 20 minutes.
+    #[doc(alias = "timeout_secs")]
     pub fn timeout(mut self, timeout: Duration) -> CheckpointerOptions {
         self.timeout = timeout;
         self
     }
 
     /// Sets how a checkpoint is committed. Defaults to an atomic rename.
+    #[doc(alias = "atomicity_options")]
     pub fn atomicity(mut self, atomicity: Atomicity) -> CheckpointerOptions {
         self.atomicity = atomicity;
         self
@@ -90,12 +95,14 @@ impl CheckpointerOptions {
 
     /// Sets the Unix permissions of the checkpoint's directory, such as `0o750`. Defaults to those
     /// of new directories of the process.
+    #[doc(alias = "file_options")]
     pub fn path_permission_mode(mut self, mode: u32) -> CheckpointerOptions {
         self.permissions = Some(mode);
         self
     }
 
     /// Sets how the processes that save together synchronize.
+    #[doc(alias = "multiprocessing_options")]
     pub fn multiprocessing(mut self, options: MultiprocessingOptions) -> CheckpointerOptions {
         self.multiprocessing = options;
         self
@@ -354,7 +361,7 @@ impl Checkpointer {
                 let result =
                     panic::catch_unwind(panic::AssertUnwindSafe(|| job.run(&shared, false)));
                 let result = result.unwrap_or_else(|_| {
-                    let message = format!("the save thread panicked{PANICKED}");
+                    let message = Message::new("the save thread panicked").help(PANICKED);
                     Err(Error::format(&path, message))
                 });
                 if let Err(error) = result {
@@ -462,6 +469,7 @@ impl Drop for Checkpointer {
 /// # Errors
 /// Returns an error if the path already exists or something cannot be written; then nothing has
 /// changed.
+#[doc(alias = "save_pytree")]
 pub fn save_item(path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
     let options = CheckpointerOptions::new().asynchronous(false);
     Checkpointer::with_options(options).save(path, args)
@@ -471,6 +479,7 @@ pub fn save_item(path: impl AsRef<Path>, args: &dyn SaveArgs) -> Result<()> {
 ///
 /// # Errors
 /// Returns an error if a file is missing, damaged, unreadable, or of another kind.
+#[doc(alias = "load_pytree")]
 pub fn restore_item<R: RestoreArgs>(path: impl AsRef<Path>, args: R) -> Result<R::Item> {
     restore_checked(args, &ItemReader::open(path.as_ref())?)
 }
@@ -535,9 +544,7 @@ impl Job {
 /// Calls the callback of a committed checkpoint.
 fn call(path: &Path, callback: &(dyn Fn() + Send + Sync)) -> Result<()> {
     panic::catch_unwind(panic::AssertUnwindSafe(callback)).map_err(|_| {
-        let message = format!(
-            "the checkpoint is committed, but its `post_finalization_callback` panicked{PANICKED}"
-        );
-        Error::format(path, message)
+        let what = "the checkpoint is committed, but its `post_finalization_callback` panicked";
+        Error::format(path, Message::new(what).help(PANICKED))
     })
 }

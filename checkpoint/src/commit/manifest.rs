@@ -5,6 +5,7 @@
 //! (Castagnoli), which processors compute as fast as they read memory.
 
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -135,10 +136,8 @@ impl Manifest {
         let damaged = |what: &str| {
             Error::damaged(
                 path,
-                format!(
-                    "the manifest is damaged: {what}\n  help: restore another step; the files of \
-                     this one cannot be verified"
-                ),
+                Message::new(format!("the manifest is damaged: {what}"))
+                    .help("restore another step; the files of this one cannot be verified"),
             )
         };
         if bytes.is_empty() {
@@ -162,11 +161,11 @@ impl Manifest {
         if head.version != VERSION {
             return Err(Error::format(
                 path,
-                format!(
-                    "the manifest has version {}, but this program reads version {VERSION}\n  help: \
-                     use the version of Ramie that saved the checkpoint",
+                Message::new(format!(
+                    "the manifest has version {}, but this program reads version {VERSION}",
                     head.version
-                ),
+                ))
+                .help("use the version of Ramie that saved the checkpoint"),
             ));
         }
         let mut files = BTreeMap::new();
@@ -204,10 +203,10 @@ fn checked_parts<'a>(folder: &Path, name: &'a str) -> Result<Vec<&'a str>> {
     }
     Err(Error::format(
         folder,
-        format!(
-            "{name:?} is not the name of a file in this directory\n  help: use a relative path \
-             without `.` and `..`"
-        ),
+        Message::new(format!(
+            "{name:?} is not the name of a file in this directory"
+        ))
+        .help("use a relative path without `.` and `..`"),
     ))
 }
 

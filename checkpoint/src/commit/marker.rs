@@ -8,6 +8,7 @@ use super::manifest::MANIFEST;
 use crate::file::read_if_there;
 use crate::{Error, Result};
 use ramie_core::files;
+use ramie_core::files::Message;
 use std::path::Path;
 
 /// Name of the marker in the directory of a checkpoint and of each of its items.
@@ -41,8 +42,8 @@ pub(crate) fn check(folder: &Path, manifest: Option<&[u8]>) -> Result<()> {
         let ours = String::from_utf8_lossy(&marker).contains(MANIFEST);
         if ours {
             let path = folder.join(MANIFEST);
-            let what = "the manifest is missing\n  help: the files of this checkpoint cannot be \
-                        verified; restore another step";
+            let what = Message::new("the manifest is missing")
+                .help("the files of this checkpoint cannot be verified; restore another step");
             return Err(Error::damaged(&path, what));
         }
         return Ok(()); // written by Orbax

@@ -6,6 +6,7 @@ use super::{Process, parallel};
 use crate::file::{expect_folder, read_if_there, unreadable};
 use crate::{Error, Result};
 use ramie_core::files;
+use ramie_core::files::Message;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -147,10 +148,8 @@ impl ItemReader {
             let size = opened.length;
             return Err(Error::format(
                 &opened.path,
-                format!(
-                    "not enough memory for its {size} bytes\n  help: free memory, or use a machine \
-                     with more"
-                ),
+                Message::new(format!("not enough memory for its {size} bytes"))
+                    .help("free memory, or use a machine with more"),
             ));
         }
         loop {

@@ -11,7 +11,7 @@ use super::{Atomicity, ItemWriter, SaveArgs, Snapshot};
 use super::{disk, parallel};
 use crate::error::PANICKED;
 use crate::{Error, Result, file};
-use ramie_core::files::explained;
+use ramie_core::files::Message;
 use ramie_core::files::parent;
 use serde_json::{Map, Value};
 use std::any::Any;
@@ -247,10 +247,8 @@ impl Transaction {
 
 /// Returns the error of an item that panicked.
 fn panicked(path: &Path, panic: &(dyn Any + Send)) -> Error {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-    let text = format!("writing it panicked: {}", text.unwrap_or("no message"));
-    Error::format(path, explained(text, PANICKED))
+    let text = format!("writing it panicked: {}", ramie_base::panic::message(panic));
+    Error::format(path, Message::new(text).help(PANICKED))
 }
 
 /// Removes a checkpoint that cannot be renamed first. Until its other files are gone, an empty
@@ -300,16 +298,18 @@ pub(crate) fn check_name(path: &Path, overwrite: bool) -> Result<()> {
     }
     Err(Error::format(
         path,
-        "already exists and is not a checkpoint; nothing was saved\n  help: save under another \
-         name, or remove it",
+        Message::new("already exists and is not a checkpoint; nothing was saved")
+            .help("save under another name, or remove it"),
     ))
 }
 
 fn exists(path: &Path) -> Error {
     Error::format(
         path,
-        "already exists; nothing was saved\n  help: save under another name or step, or use \
-         `SaveOptions::force(true)` to replace it",
+        Message::new("already exists; nothing was saved").help(
+            "save under another name or step, or use `SaveOptions::force(true)` to \
+                replace it",
+        ),
     )
 }
 

@@ -33,6 +33,7 @@ use crate::pytree::{PyTreeRestore, PyTreeSave};
 use crate::safetensors::INDEX_ENDING;
 use crate::serialization::StateDict;
 use crate::{Error, Result, gguf, pytorch, safetensors, serialization};
+use ramie_core::files::Message;
 use ramie_core::{State, Tree};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -242,10 +243,10 @@ impl Format {
         };
         Error::format(
             path,
-            format!(
-                "cannot be written: Ramie reads {self} files, but does not write them\n  help: save \
-                 as safetensors, which {readers}"
-            ),
+            Message::new(format!(
+                "cannot be written: Ramie reads {self} files, but does not write them"
+            ))
+            .help(format!("save as safetensors, which {readers}")),
         )
     }
 }

@@ -6,6 +6,7 @@ use crate::commit::{
 use crate::pytree::{DictRestore, PyTreeRestore, is_of_tree};
 use crate::serialization::StateDict;
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use ramie_core::{Array, State};
 use std::fs;
 use std::path::Path;
@@ -65,10 +66,8 @@ impl OrbaxFolder {
         }
         if reader.contains(TREE) || !items.iter().any(OrbaxItem::has_files) {
             if let Some(item) = item {
-                let message = format!(
-                    "is a single item and has no item {item}\n  help: omit the \
-                                       item"
-                );
+                let message = Message::new(format!("is a single item and has no item {item}"))
+                    .help("omit the item");
                 return Err(Error::format(folder, message));
             }
             items = vec![OrbaxItem {
@@ -79,10 +78,8 @@ impl OrbaxFolder {
         }
         if let Some(wanted) = item {
             let names: Vec<&str> = items.iter().filter_map(OrbaxItem::name).collect();
-            let message = format!(
-                "has no item {wanted}\n  help: use one of these names: {}",
-                names.join(", ")
-            );
+            let message = Message::new(format!("has no item {wanted}"))
+                .help(format!("use one of these names: {}", names.join(", ")));
             items.retain(|item| item.name() == Some(wanted));
             if items.is_empty() {
                 return Err(Error::format(folder, message));
@@ -163,12 +160,11 @@ impl OrbaxFolder {
             [] => restore_checked(args, &self.reader),
             [first, ..] => {
                 let names: Vec<&str> = trees.iter().filter_map(|item| item.name()).collect();
-                let message = format!(
-                    "contains several trees: {}\n  help: pass the directory of one, such as {}, or \
-                     restore all with a `Composite`",
-                    names.join(", "),
-                    first.reader.folder().display()
-                );
+                let message = Message::new(format!("contains several trees: {}", names.join(", ")))
+                    .help(format!(
+                        "pass the directory of one, such as {}, or restore all with a `Composite`",
+                        first.reader.folder().display()
+                    ));
                 Err(Error::format(self.folder(), message))
             }
         }
@@ -218,10 +214,8 @@ impl OrbaxItem {
         let metadata = |name: &String| name.strip_suffix(TREE).is_some_and(|n| n.ends_with('/'));
         let lost = !names.iter().any(metadata) && names.iter().any(|name| is_of_tree(name));
         if lost || self.is_read_by(&["PyTree", "Standard", "ArrayCheckpoint"]) {
-            let message = format!(
-                "{TREE}, which lists the arrays, is missing\n  help: the checkpoint is damaged; \
-                 use another step or another copy"
-            );
+            let message = Message::new(format!("{TREE}, which lists the arrays, is missing"))
+                .help("the checkpoint is damaged; use another step or another copy");
             return Err(Error::format(folder, message));
         }
         // Orbax's markers are not part of the saved data.
@@ -229,8 +223,8 @@ impl OrbaxItem {
         if names.is_empty() {
             return Err(Error::format(
                 folder,
-                "contains neither a tree of arrays nor another item\n  help: pass the directory of \
-                 a run, a step or an item",
+                Message::new("contains neither a tree of arrays nor another item")
+                    .help("pass the directory of a run, a step or an item"),
             ));
         }
         Ok(names)

@@ -8,6 +8,7 @@ use crate::index::is_index;
 use crate::pytorch;
 use crate::safetensors::INDEX_ENDING;
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -96,18 +97,17 @@ impl Source {
                 });
             }
             (Source::Checkpoint(_, path), Some(step)) => {
-                let message = format!(
-                    "is a single checkpoint and has no step {step}\n  help: pass the directory of \
-                     the run, or omit the step"
-                );
+                let message =
+                    Message::new(format!("is a single checkpoint and has no step {step}"))
+                        .help("pass the directory of the run, or omit the step");
                 return Err(Error::format(path, message));
             }
             (Source::Run(path, steps), _) => (path, steps),
         };
-        let others = format!(
-            "\n  help: list the steps with `ramie ckpt ls {}`",
+        let others = Message::new("").help(format!(
+            "list the steps with `ramie ckpt ls {}`",
             path.display()
-        );
+        ));
         let wanted = |s: &&RunStep| step.is_none_or(|number| s.number == number);
         let damaged = steps.iter().filter(wanted).find_map(|s| match &s.state {
             CommitState::Damaged(why) => Some((s, why)),
@@ -168,9 +168,10 @@ fn file(path: &Path) -> Result<Format> {
             None if is_step_of_flax(path) => Ok(Format::Msgpack),
             None => Err(Error::format(
                 path,
-                "is not a safetensors, GGUF, PyTorch or Flax msgpack file\n  help: pass a file of \
-                 one of these formats, or the directory of a run, a step or an item; if the file is \
-                 damaged or truncated, copy it again",
+                Message::new("is not a safetensors, GGUF, PyTorch or Flax msgpack file").help(
+                    "pass a file of one of these formats, or the directory of a run, a step or \
+                an item; if the file is damaged or truncated, copy it again",
+                ),
             )),
         },
     }
@@ -180,8 +181,11 @@ fn folder(path: &Path) -> Result<Source> {
     if is_temporary(path) {
         return Err(Error::format(
             path,
-            "is an interrupted save, not a checkpoint\n  help: load another step; \
-             `CheckpointManagerOptions::cleanup_tmp_directories(true)` removes interrupted saves",
+            Message::new("is an interrupted save, not a checkpoint").help(
+                "load another step; \
+                `CheckpointManagerOptions::cleanup_tmp_directories(true)` removes \
+                interrupted saves",
+            ),
         ));
     }
     let orbax = || Source::Checkpoint(Format::Orbax, path.into());
@@ -221,8 +225,11 @@ fn folder(path: &Path) -> Result<Source> {
     }
     Err(Error::format(
         path,
-        "is not a checkpoint directory: it contains no steps, no tree of arrays, and no \
-         safetensors, GGUF or PyTorch file\n  help: pass the directory of a run, a step or an item, or a file",
+        Message::new(
+            "is not a checkpoint directory: it contains no steps, no tree of arrays, and \
+                no safetensors, GGUF or PyTorch file",
+        )
+        .help("pass the directory of a run, a step or an item, or a file"),
     ))
 }
 

@@ -4,7 +4,7 @@ use super::dequantize::Dequantize;
 use crate::size::check_shape;
 use crate::{Error, Result, file, replace};
 use ramie_core::files::gguf::{Header, Tensor, Value};
-use ramie_core::files::{self, Problem};
+use ramie_core::files::{self, Message, Problem};
 use ramie_core::typing::AlignedBytes;
 use ramie_core::{Array, State, Tree};
 use std::fs::File;
@@ -73,7 +73,8 @@ impl GgufFile {
     /// that Ramie does not read, or if there is no working plugin.
     pub fn array(&self, name: &str) -> Result<Array> {
         let Some(tensor) = self.tensor(name) else {
-            let message = "is not in the file\n  help: list the tensors with `ramie ckpt show`";
+            let message =
+                Message::new("is not in the file").help("list the tensors with `ramie ckpt show`");
             return Err(Error::tensor(&self.path, name, message));
         };
         let dtype = tensor
@@ -100,7 +101,7 @@ impl GgufFile {
             .map(|t| {
                 let dtype = t.tensor_type.dtype().ok_or_else(|| unread(self, t))?;
                 check_shape(&t.shape).map_err(|what| {
-                    file::rejected(&self.path, Problem::Tensor(t.name.clone(), what))
+                    file::rejected(&self.path, Problem::tensor(t.name.clone(), what))
                 })?;
                 Ok((t.name.as_str(), Array::shape_dtype_struct(&t.shape, dtype)))
             })
@@ -109,11 +110,11 @@ impl GgufFile {
 }
 
 fn unread(file: &GgufFile, tensor: &Tensor) -> Error {
-    let message = format!(
-        "has type {}, which is not supported\n  help: use a file of another quantization, such as \
-         Q4_K_M or Q8_0",
+    let message = Message::new(format!(
+        "has type {}, which is not supported",
         tensor.tensor_type
-    );
+    ))
+    .help("use a file of another quantization, such as Q4_K_M or Q8_0");
     Error::tensor(&file.path, &tensor.name, message)
 }
 

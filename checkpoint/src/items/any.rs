@@ -8,6 +8,7 @@ use crate::pytree::{ARRAY, ArrayRestore, DictRestore, TreeMetadata};
 use crate::serialization::StateDict;
 use crate::{Error, Result};
 use ramie_core::Array;
+use ramie_core::files::Message;
 use ramie_core::random::Key;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -161,8 +162,9 @@ pub(crate) fn tree_metadata(reader: &ItemReader) -> Result<Option<TreeMetadata>>
 fn unknown(reader: &ItemReader) -> Error {
     Error::format(
         reader.folder(),
-        "does not contain an item of a known kind\n  help: `AnyRestore` reads trees, arrays, JSON, \
-         random keys, states of iterations and composites; restore other kinds with the \
-         `RestoreArgs` of their types",
+        Message::new("does not contain an item of a known kind").help(
+            "`AnyRestore` reads trees, arrays, JSON, random keys, states of iterations \
+                and composites; restore other kinds with the `RestoreArgs` of their types",
+        ),
     )
 }

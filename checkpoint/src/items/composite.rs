@@ -5,6 +5,7 @@ use crate::commit::{
     restore_checked,
 };
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use std::fmt;
 
 /// Several named items: `orbax.checkpoint.args.Composite`, for saving and restoring.
@@ -148,7 +149,7 @@ impl<A: RestoreArgs> Named<A> {
 pub(crate) fn missing(reader: &ItemReader, name: &str, help: &str) -> Error {
     let folder = reader.folder();
     if !folder.is_dir() {
-        let message = "the checkpoint does not exist\n  help: check the path";
+        let message = Message::new("the checkpoint does not exist").help("check the path");
         return Error::format(folder, message);
     }
     let there = match reader.subfolders() {
@@ -158,7 +159,7 @@ pub(crate) fn missing(reader: &ItemReader, name: &str, help: &str) -> Error {
     };
     Error::format(
         folder,
-        format!("has no item `{name}`: {there}\n  help: {help}"),
+        Message::new(format!("has no item `{name}`: {there}")).help(help.to_owned()),
     )
 }
 

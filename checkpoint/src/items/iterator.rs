@@ -3,6 +3,7 @@
 use super::json::from_json;
 use crate::commit::{ItemReader, ItemWriter, Process, RestoreArgs, SaveArgs, Snapshot};
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -42,6 +43,7 @@ pub(super) fn is_state(reader: &ItemReader) -> Result<bool> {
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "CheckpointSave")]
 #[derive(Clone, Debug)]
 pub struct IteratorSave<'a, T: ?Sized>(&'a T);
 
@@ -81,6 +83,7 @@ impl Snapshot for State {
 ///
 /// Restoring with another number of processes requires that all saved states are equal. This is
 /// the case for Ramie's loaders, whose states count elements of the whole dataset.
+#[doc(alias = "CheckpointRestore")]
 #[derive(Clone, Debug)]
 pub struct IteratorRestore<T>(PhantomData<fn() -> T>);
 
@@ -111,10 +114,8 @@ impl<T: DeserializeOwned> RestoreArgs for IteratorRestore<T> {
         let Some((first, others)) = files.split_first() else {
             return Err(Error::format(
                 reader.folder(),
-                format!(
-                    "contains no iteration state: `{mine}` is missing\n  help: restore the item that \
-                     `IteratorSave` saved"
-                ),
+                Message::new(format!("contains no iteration state: `{mine}` is missing"))
+                    .help("restore the item that `IteratorSave` saved"),
             ));
         };
         let state: Value = from_json(reader, first)?;
@@ -122,13 +123,13 @@ impl<T: DeserializeOwned> RestoreArgs for IteratorRestore<T> {
             if from_json::<Value>(reader, other)? != state {
                 return Err(Error::format(
                     reader.folder(),
-                    format!(
+                    Message::new(format!(
                         "contains the states of {} processes at different positions, but there are \
-                         {} processes now\n  help: restore with the number of processes that saved \
-                         it",
+                {} processes now",
                         files.len(),
                         process.count()
-                    ),
+                    ))
+                    .help("restore with the number of processes that saved it"),
                 ));
             }
         }

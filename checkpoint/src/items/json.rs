@@ -2,6 +2,7 @@
 
 use crate::commit::{ItemReader, ItemWriter, Process, RestoreArgs, SaveArgs, Snapshot};
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
@@ -143,10 +144,9 @@ pub(super) fn from_json<T: DeserializeOwned>(reader: &ItemReader, file: &str) ->
     serde_json::from_slice(&bytes).map_err(|e| match reader.path(file) {
         Ok(path) => Error::format(
             &path,
-            format!(
-                "is not JSON of the requested type: {e}\n  help: \
-                                                  restore a value of the saved type, or a \
-                                                  `serde_json::Value`, which accepts any JSON"
+            Message::new(format!("is not JSON of the requested type: {e}")).help(
+                "restore a value of the saved type, or a `serde_json::Value`, which accepts \
+                any JSON",
             ),
         ),
         Err(error) => error,

@@ -3,6 +3,7 @@
 use crate::commit::ItemReader;
 use crate::file::read_if_there;
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::io;
@@ -89,10 +90,8 @@ impl Metrics {
         Metrics::from_json(&text).map_err(|e| {
             Error::format(
                 file,
-                format!(
-                    "does not contain metrics: {e}\n  help: the file is damaged; `delete` the \
-                     step, or restore a step by number"
-                ),
+                Message::new(format!("does not contain metrics: {e}"))
+                    .help("the file is damaged; `delete` the step, or restore a step by number"),
             )
         })
     }

@@ -5,6 +5,7 @@ use crate::commit::{ItemReader, Process, RestoreArgs, SaveArgs, Snapshot};
 use crate::pytree::{ArrayRestore, ArraySave};
 use crate::{Error, Result};
 use ramie_core::DType;
+use ramie_core::files::Message;
 use ramie_core::random::{self, Key, KeyImpl, KeyLayout};
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +97,8 @@ impl RestoreArgs for JaxRandomKeyRestore {
         let fail = |message: String| {
             Err(Error::format(
                 reader.folder(),
-                format!("{message}\n  help: use `ArrayRestore` to restore the array itself"),
+                Message::new(format!("{message}"))
+                    .help("use `ArrayRestore` to restore the array itself"),
             ))
         };
         let words = data.shape().last().copied();

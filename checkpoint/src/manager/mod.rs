@@ -68,6 +68,7 @@ use crate::{Error, Result};
 use delete::{DELETED, Deleter};
 use policies::{PreservationPolicy, SaveDecisionPolicy, worse_first};
 use preempted::Preempted;
+use ramie_core::files::Message;
 use ramie_core::lock::lock;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -219,10 +220,8 @@ fn nothing_to_restore(root: &Path) -> Error {
     };
     Error::format(
         root,
-        format!(
-            "there is no step to restore{unfinished}\n  help: check the path; if `latest_step()` is \
-             `None`, start a new run"
-        ),
+        Message::new(format!("there is no step to restore{unfinished}"))
+            .help("check the path; if `latest_step()` is `None`, start a new run"),
     )
 }
 
@@ -243,7 +242,8 @@ fn prepare(
     } else if !root.is_dir() {
         return Err(Error::format(
             root,
-            "the directory does not exist\n  help: create it, or use `create(true)`, the default",
+            Message::new("the directory does not exist")
+                .help("create it, or use `create(true)`, the default"),
         ));
     }
     if options.cleanup_tmp_directories {
@@ -547,6 +547,7 @@ impl CheckpointManager {
     /// In a multi-process program, all processes must call this at the same steps, as
     /// [`save`](CheckpointManager::save) does; all of them get the same answer. A request to one
     /// process is enough.
+    #[doc(alias = "reached_preemption_sync_point")]
     pub fn reached_preemption(&self, step: u64) -> bool {
         self.preempted.reached(step)
     }

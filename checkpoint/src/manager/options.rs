@@ -382,6 +382,7 @@ impl CheckpointManagerOptions {
     /// let options = CheckpointManagerOptions::new().checkpointer(checkpointer);
     /// # let _ = options;
     /// ```
+    #[doc(alias = "async_options")]
     pub fn checkpointer(mut self, options: CheckpointerOptions) -> Self {
         self.checkpointer = options;
         self

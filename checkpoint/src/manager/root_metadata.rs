@@ -3,6 +3,7 @@
 use crate::commit::{make_folder, rename, write_synced};
 use crate::file::read_if_there;
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,7 @@ pub(super) fn read(root: &Path) -> Result<Option<Map<String, Value>>> {
         let help = "correct the file, or remove it to continue without metadata";
         Error::format(
             &path,
-            format!("is not valid run metadata: {e}\n  help: {help}"),
+            Message::new(format!("is not valid run metadata: {e}")).help(help),
         )
     })?;
     Ok(Some(metadata.custom_metadata))

@@ -7,6 +7,7 @@ use crate::commit::SaveOptions;
 use crate::items::metrics::METRICS;
 use crate::items::{Composite, JsonText, Named, SaveArgs};
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use ramie_core::lock::lock;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -163,8 +164,8 @@ impl CheckpointManager {
             let path = self.step_path(step);
             return Err(Error::format(
                 &path,
-                "the step already exists; nothing was saved\n  help: save a later step, or delete \
-                 this one first",
+                Message::new("the step already exists; nothing was saved")
+                    .help("save a later step, or delete this one first"),
             ));
         }
         let change = self.change(step, options.metrics)?;
@@ -253,8 +254,8 @@ impl CheckpointManager {
             return Err(self.reader(step).err().unwrap_or_else(|| {
                 Error::format(
                     &path,
-                    "the manager does not know this step\n  help: use `reload` to read the steps \
-                     again",
+                    Message::new("the manager does not know this step")
+                        .help("use `reload` to read the steps again"),
                 )
             }));
         }

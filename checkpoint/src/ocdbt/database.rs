@@ -9,6 +9,7 @@ use super::node::{Entries, Node, Value};
 use super::versions::{self, Root, Versions};
 use crate::commit::ItemReader;
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use ramie_core::lock::lock;
 use std::collections::{HashMap, VecDeque};
 use std::ops::{Bound, RangeBounds};
@@ -156,10 +157,8 @@ impl Database {
         let Some(root) = root else {
             return Err(Error::format(
                 database.folder(),
-                format!(
-                    "the database has no version {generation}\n  help: list the versions with \
-                     `Database::versions`"
-                ),
+                Message::new(format!("the database has no version {generation}"))
+                    .help("list the versions with `Database::versions`"),
             ));
         };
         database.root = Some(root);

@@ -8,6 +8,7 @@ use super::versions::{Root, Versions, read_roots, read_top, write_roots};
 use crate::file::unreadable;
 use crate::{Error, Result};
 use ramie_core::files;
+use ramie_core::files::Message;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -149,8 +150,11 @@ fn open(path: &Path) -> Result<Manifest> {
     let file = files::open(path).map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => Error::format(
             path,
-            "does not exist: the directory contains no OCDBT database, or its writing never \
-             finished\n  help: check the path, or restore another step",
+            Message::new(
+                "does not exist: the directory contains no OCDBT database, or its writing \
+                never finished",
+            )
+            .help("check the path, or restore another step"),
         ),
         _ => unreadable(path, e),
     })?;

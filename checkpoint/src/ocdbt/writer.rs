@@ -11,6 +11,7 @@ use super::tree;
 use super::versions::Root;
 use crate::commit::{ItemWriter, now};
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use ramie_core::lock::{lock, unpoisoned};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -131,8 +132,8 @@ impl Writer {
         if there.map_err(|e| Error::io(&manifest, "be accessed", e))? {
             return Err(Error::format(
                 &manifest,
-                "already exists; databases cannot be overwritten\n  help: write to another \
-                 directory",
+                Message::new("already exists; databases cannot be overwritten")
+                    .help("write to another directory"),
             ));
         }
         Ok(Writer {
@@ -253,10 +254,10 @@ impl Writer {
                 let key = key.escape_ascii();
                 return Err(Error::format(
                     database.folder(),
-                    format!(
-                        "has a different value for `{key}` than the database to which it is \
-                         added\n  help: write each key from one process, or the same value from all"
-                    ),
+                    Message::new(format!(
+                        "has a different value for `{key}` than the database to which it is added"
+                    ))
+                    .help("write each key from one process, or the same value from all"),
                 ));
             }
             self.state().entries.insert(key, value);
@@ -327,8 +328,8 @@ impl Writer {
         if state.failed {
             return Err(Error::format(
                 self.home.path(),
-                "the database is incomplete: a value could not be written\n  help: see the error of \
-                 that value, and save again",
+                Message::new("the database is incomplete: a value could not be written")
+                    .help("see the error of that value, and save again"),
             ));
         }
         for output in state.idle {

@@ -1,6 +1,6 @@
 //! Bounded reading of a pickle.
 
-use ramie_core::files::Problem;
+use ramie_core::files::{Message, Problem};
 use std::fmt::Display;
 use std::io::{BufReader, Read};
 
@@ -9,14 +9,14 @@ const LARGEST: u64 = 100_000_000;
 
 /// Returns the error of a file that is not as `torch.save` writes it.
 pub(super) fn damaged(what: impl Display) -> Problem {
-    Problem::File(what.to_string())
+    Problem::file(what.to_string())
 }
 
 /// Returns the error of a file with contents that are not supported.
 pub(super) fn unsupported(what: impl Display) -> Problem {
-    Problem::File(format!(
-        "{what}\n  help: in Python, save only tensors and plain values, for example \
-         `torch.save(model.state_dict(), path)`"
+    Problem::file(Message::new(what).help(
+        "in Python, save only tensors and plain values, for example \
+                `torch.save(model.state_dict(), path)`",
     ))
 }
 

@@ -5,7 +5,7 @@ use super::{archive, input, legacy, tree};
 use crate::index::{Index, is_index, missing};
 use crate::serialization::StateDict;
 use crate::{Error, Result, file, replace};
-use ramie_core::files::{self, Problem};
+use ramie_core::files::{self, Message, Problem};
 use ramie_core::typing::AlignedBytes;
 use ramie_core::{Array, State, Tree};
 use std::collections::HashMap;
@@ -113,7 +113,8 @@ impl PyTorchFile {
     /// plugin.
     pub fn array(&self, name: &str) -> Result<Array> {
         let Some(tensor) = self.tensor(name) else {
-            let message = "is not in the file\n  help: list the tensors with `ramie ckpt show`";
+            let message =
+                Message::new("is not in the file").help("list the tensors with `ramie ckpt show`");
             return Err(Error::tensor(&self.path, name, message));
         };
         self.read(tensor)

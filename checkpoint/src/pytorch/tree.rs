@@ -7,7 +7,7 @@ use super::tensor::Tensor;
 use crate::serialization::StateDict;
 use crate::size::check_shape;
 use ramie_core::dtypes::Scalar;
-use ramie_core::files::Problem;
+use ramie_core::files::{Message, Problem};
 use std::collections::HashSet;
 
 /// Maximum number of containers inside of each other.
@@ -56,7 +56,7 @@ impl Tree<'_> {
             Object::Tensor(rebuilt) => {
                 let tensor = self
                     .tensor(rebuilt)
-                    .map_err(|what| Problem::Tensor(self.path.clone(), what))?;
+                    .map_err(|what| Problem::tensor(self.path.clone(), what))?;
                 self.tensors.push(tensor);
                 StateDict::Array(self.tensors.len() - 1)
             }
@@ -131,20 +131,20 @@ impl Tree<'_> {
     }
 
     /// Returns a tensor if its view is inside of its storage.
-    fn tensor(&self, tensor: &Rebuilt) -> Result<Tensor, String> {
+    fn tensor(&self, tensor: &Rebuilt) -> Result<Tensor, Message> {
         if tensor.is_lazy {
-            return Err(
-                "is the conjugate or the negative of the stored elements, which is not supported\n  \
-                 help: in Python, save `tensor.resolve_conj().resolve_neg()`"
-                    .into(),
-            );
+            return Err(Message::new(
+                "is the conjugate or the negative of the stored elements, which is not \
+                supported",
+            )
+            .help("in Python, save `tensor.resolve_conj().resolve_neg()`"));
         }
         let width = tensor.dtype.size();
         let (shape, strides) = (&tensor.shape, &tensor.strides);
         let count = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d));
         let bytes = count.and_then(|n| n.checked_mul(width));
         let (Some(count), Some(_)) = (count, bytes) else {
-            return Err(format!("has the sizes {shape:?}, which are too large"));
+            return Err(format!("has the sizes {shape:?}, which are too large").into());
         };
         check_shape(shape)?;
         let storage = &self.pickle.storages[tensor.storage as usize];
@@ -160,13 +160,15 @@ impl Tree<'_> {
                 "has the shape {shape:?}, strides {strides:?} and offset {}, but its storage has only \
                  {available} elements; the file is damaged",
                 tensor.start
-            ));
+            )
+            .into());
         }
         if count > available {
-            return Err(format!(
-                "has {count} elements in a storage of {available} because it repeats elements, which \
-                 is not supported\n  help: in Python, save `tensor.contiguous()`"
-            ));
+            return Err(Message::new(format!(
+                "has {count} elements in a storage of {available} because it repeats \
+                elements, which is not supported"
+            ))
+            .help("in Python, save `tensor.contiguous()`"));
         }
         let start = if count == 0 { 0 } else { tensor.start };
         Ok(Tensor {

@@ -133,10 +133,7 @@ impl Chain {
                 "zstd" => steps.push(Step::Zstd),
                 "crc32c" => steps.push(Step::Crc32c),
                 other => {
-                    return Err(format!(
-                        "the codec `{other}` is not supported\n  help: read the array with \
-                         Python's zarr and save it without this codec"
-                    ));
+                    return Err(format!("the codec `{other}` is not supported"));
                 }
             }
         }

@@ -12,6 +12,7 @@ use crate::commit::{ItemReader, RestoreArgs};
 use crate::nodes::{HostLeaf, HostValues, Leaf, set_host_values};
 use crate::optimizer::OptimizerDifference;
 use crate::{Error, Result, cast, nodes};
+use ramie_core::files::Message;
 use ramie_core::sharding::Sharding;
 use ramie_core::tree::HostValue;
 use ramie_core::{Array, DType, State, Tree, device_put, tree};
@@ -58,6 +59,7 @@ type Cast<'a> = Box<dyn Fn(&str, DType) -> DType + 'a>;
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias("ArrayRestoreArgs", "construct_restore_args"))]
 pub struct PyTreeRestore<'a, T> {
     target: Option<&'a T>,
     transforms: Vec<(String, Transform)>,
@@ -93,6 +95,7 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
     /// Sets the source of the array at a dotted path of the target, or of all arrays below it. If
     /// several transforms match, the first one is used. With transforms, saved arrays may remain
     /// unused.
+    #[doc(alias = "apply_transformations")]
     pub fn transform(mut self, name: impl Into<String>, transform: Transform) -> Self {
         self.transforms.push((name.into(), transform));
         self
@@ -121,6 +124,7 @@ impl<'a, T: Tree> PyTreeRestore<'a, T> {
 
     /// Keeps the target's value of the array at a dotted path, or of all arrays below it
     /// (`PLACEHOLDER`).
+    #[doc(alias = "PLACEHOLDER")]
     pub fn placeholder(mut self, name: impl Into<String>) -> Self {
         self.skipped.push(name.into());
         self
@@ -259,7 +263,7 @@ impl Wanted {
 fn wanted<T: Tree>(target: &T) -> Result<(Vec<Wanted>, Vec<(String, usize)>)> {
     let parts = walk::parts(target).map_err(|(path, trouble)| {
         let help = "rename one of the two, or use `ArrayRestore` to restore a single array";
-        let message = format!("the target's `{path}` {trouble}\n  help: {help}");
+        let message = Message::new(format!("the target's `{path}` {trouble}")).help(help);
         Error::tree(None, message)
     })?;
     let (mut arrays, mut numbers, mut texts) = (Vec::new(), Vec::new(), Vec::new());

@@ -8,15 +8,15 @@ use super::store::Store;
 use super::{sharding, strings};
 use crate::commit::{ItemReader, TREE};
 use crate::{Error, Result};
-use ramie_core::files::explained;
+use ramie_core::files::Message;
 use ramie_core::{DType, devices};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// The end of messages about the metadata of an array.
-const UNSUPPORTED: &str = "\n  help: restore another step, or read the array with Python's zarr and \
-                           save it with its default options";
+/// The remedy of layouts that cannot be read.
+const UNSUPPORTED: &str = "restore another step, or read the array with Python's zarr and save it \
+                           with its default options";
 
 /// A saved tree that is open for reading.
 pub(super) struct Source {
@@ -33,8 +33,11 @@ impl Source {
             let path = reader.folder().join(TREE);
             return Err(Error::format(
                 &path,
-                "is missing, so the directory does not contain a tree of arrays\n  help: pass the \
-                 directory of an item, such as `<step>/default` of a manager's checkpoint",
+                Message::new("is missing, so the directory does not contain a tree of arrays")
+                    .help(
+                        "pass the directory of an item, such as `<step>/default` of a manager's \
+                checkpoint",
+                    ),
             ));
         }
         let path = reader.path(TREE)?;
@@ -83,7 +86,7 @@ impl Source {
                 let layout = Layout::parse(zarr, &bytes);
                 let layout = layout.and_then(|layout| self.checked(name, layout));
                 return layout.map_err(|what| {
-                    Error::format(&self.store.path(&key), explained(what, UNSUPPORTED))
+                    Error::format(&self.store.path(&key), Message::new(what).help(UNSUPPORTED))
                 });
             }
         }

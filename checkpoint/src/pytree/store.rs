@@ -3,6 +3,7 @@
 use crate::commit::ItemReader;
 use crate::ocdbt::{self, Database};
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -94,7 +95,7 @@ impl Store {
     pub fn missing(&self, key: &str) -> Error {
         Error::format(
             &self.path(key),
-            "is missing\n  help: the checkpoint is incomplete; restore another step",
+            Message::new("is missing").help("the checkpoint is incomplete; restore another step"),
         )
     }
 }

@@ -43,7 +43,7 @@ impl Reader {
         let rejected = |problem| file::rejected(&self.path, problem);
         let tensors = self.header.tensors(self.available).map_err(rejected)?;
         for Tensor { name, shape, .. } in &tensors {
-            check_shape(shape).map_err(|what| rejected(Problem::Tensor(name.clone(), what)))?;
+            check_shape(shape).map_err(|what| rejected(Problem::tensor(name.clone(), what)))?;
         }
         Ok(tensors)
     }

@@ -2,6 +2,7 @@
 
 use super::Metadata;
 use crate::{Error, Result, atomic};
+use ramie_core::files::Message;
 use ramie_core::files::safetensors::{Entry, Header, METADATA, dtype_name};
 use ramie_core::{Array, State, Tree};
 use std::io::Write;
@@ -52,15 +53,15 @@ pub(super) fn write(
     let mut end = 0;
     for (name, array) in &arrays {
         if *name == METADATA {
-            let message = "is a name that the format reserves\n  help: rename the field";
+            let message =
+                Message::new("is a name that the format reserves").help("rename the field");
             return Err(Error::tensor(path, name, message));
         }
         let Some((_, dtype)) = dtype_name(array.dtype()) else {
-            let message = format!(
-                "the format does not support {}\n  help: convert the array first: \
-                 x.astype(DType::I8), or DType::F8E4M3Fn for floats",
-                array.dtype()
-            );
+            let message = Message::new(format!("the format does not support {}", array.dtype()))
+                .help(
+                    "convert the array first: x.astype(DType::I8), or DType::F8E4M3Fn for floats",
+                );
             return Err(Error::tensor(path, name, message));
         };
         let start = end;

@@ -5,6 +5,7 @@ use super::array::{CHUNKED, MAX_CHUNK_SIZE, clear_signs, code};
 use crate::{Error, Result};
 use ramie_core::Array;
 use ramie_core::dtypes::Scalar;
+use ramie_core::files::Message;
 use rmp::encode::{
     write_array_len, write_bin, write_bin_len, write_bool, write_ext_meta, write_f64,
     write_map_len, write_nil, write_sint, write_str, write_uint,
@@ -226,12 +227,17 @@ impl Encoder<'_> {
 /// Converts a length to the format's type.
 fn count(n: usize) -> Result<u32, Failure> {
     u32::try_from(n).map_err(|_| {
-        Failure::Part(format!(
-            "has {n} bytes or parts, but the format supports at most {}\n  help: use \
-             `ramie_checkpoint::save`, or put a large array into a dictionary, where it is written \
-             in chunks",
-            u32::MAX
-        ))
+        Failure::Part(
+            Message::new(format!(
+                "has {n} bytes or parts, but the format supports at most {}",
+                u32::MAX
+            ))
+            .help(
+                "use `ramie_checkpoint::save`, or put a large array into a dictionary, where \
+                it is written in chunks",
+            )
+            .to_string(),
+        )
     })
 }
 

@@ -5,6 +5,7 @@ use super::array::Stored;
 use crate::nodes::{HostLeaf, HostValues, Node, number, number_of, set_host_values};
 use crate::{Error, Result, cast};
 use ramie_core::dtypes::Scalar;
+use ramie_core::files::Message;
 use ramie_core::tree::HostValue;
 use ramie_core::{Array, Aval, State, Tree, tree};
 use std::collections::{BTreeMap, HashMap};
@@ -60,11 +61,11 @@ pub(super) fn restore<T: Tree, A: Stored>(tree: &mut T, dict: &StateDict<A>) -> 
         .iter()
         .find(|(_, host)| !values.contains_key(&host.at))
     {
-        let message = format!(
-            "the tree has {}, the state dict has nothing\n  help: mark a field that checkpoints do \
-             not contain with `#[tree(fixed)]`",
+        let message = Message::new(format!(
+            "the tree has {}, the state dict has nothing",
             described(&host.value)
-        );
+        ))
+        .help("mark a field that checkpoints do not contain with `#[tree(fixed)]`");
         return Err(Error::state_dict(path, message));
     }
     let mut like = tree::map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
@@ -123,18 +124,18 @@ fn restored_type<A: Stored>(
 
 /// Returns the error of a leaf that the tree has in another form.
 fn differs<A>(path: &str, tree: impl Display, saved: &StateDict<A>) -> Error {
-    let message = format!(
-        "the tree has {tree}, the state dict has {}\n  help: load into a tree with the saved \
-         structure",
+    let message = Message::new(format!(
+        "the tree has {tree}, the state dict has {}",
         text(saved)
-    );
+    ))
+    .help("load into a tree with the saved structure");
     Error::state_dict(path, message)
 }
 
 /// Returns the numbers and strings of a tree by their dotted paths.
 fn host_leaves<T: Tree>(tree: &T) -> Result<BTreeMap<String, HostLeaf>> {
     let root = Node::of(tree).map_err(|(path, trouble)| {
-        let message = format!("{trouble}\n  help: rename one of the two");
+        let message = Message::new(trouble).help("rename one of the two");
         Error::state_dict(&path, message)
     })?;
     let mut leaves = Vec::new();

@@ -4,6 +4,7 @@ use super::array::Stored;
 use super::encode;
 use crate::{Error, Result};
 use ramie_core::dtypes::Scalar;
+use ramie_core::files::Message;
 use ramie_core::{Array, State};
 use std::collections::HashSet;
 
@@ -214,11 +215,11 @@ pub(super) fn state<A: Stored>(dict: &StateDict<A>) -> Result<State> {
                 .map_err(|message| Error::state_dict(&path, message))?,
             StateDict::Number(n) => Array::scalar(*n, n.weak_dtype()),
             other => {
-                let message = format!(
-                    "is {}, which a `State` cannot contain\n  help: use `serialization::load` to \
-                     read the file and `get` to access its parts",
+                let message = Message::new(format!(
+                    "is {}, which a `State` cannot contain",
                     other.describe()
-                );
+                ))
+                .help("use `serialization::load` to read the file and `get` to access its parts");
                 return Err(Error::state_dict(&path, message));
             }
         };

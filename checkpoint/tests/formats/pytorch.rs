@@ -496,7 +496,7 @@ fn files_of_an_index_are_read_like_one() {
     };
     let text = error(r#"{"weight_map": {"w": "pytorch_model-1.bin"}}"#);
     let expected = format!(
-        "{}: tensor `w`: is not in the file, although {} lists it{DAMAGED}",
+        "{}: tensor `w`: is not in the file, although {} lists it\n  help: {DAMAGED}",
         shard(1).display(),
         path.display()
     );

@@ -105,7 +105,7 @@ fn an_index_that_is_wrong_is_explained() {
     for file in ["../x", "/etc/x", "", ".", "a/../b"] {
         index(&format!(r#"{{"weight_map": {{"w": "{file}"}}}}"#));
         let expected = format!(
-            "{}: tensor `w`: is in `{file}`, which is not a file in the directory of the index{DAMAGED}",
+            "{}: tensor `w`: is in `{file}`, which is not a file in the directory of the index\n  help: {DAMAGED}",
             path.display()
         );
         assert_eq!(error(&path), expected);
@@ -119,7 +119,7 @@ fn an_index_that_is_wrong_is_explained() {
     )
     .unwrap();
     let expected = format!(
-        "{}: tensor `v`: is not in the file, although {} lists it{DAMAGED}",
+        "{}: tensor `v`: is not in the file, although {} lists it\n  help: {DAMAGED}",
         shard.display(),
         path.display()
     );

@@ -78,6 +78,7 @@ impl Array {
     /// # Errors
     /// Returns an error if the array is traced or has no elements, or if the device rejects the
     /// copy.
+    #[doc(alias = "copy_to_host_async")]
     pub fn host_shards(&self) -> Result<Vec<HostShard>> {
         let held = self.device_array()?;
         let first = first_holders(held.sharding, self.shape());
@@ -109,6 +110,7 @@ impl Sharding {
     ///
     /// # Errors
     /// Returns an error if a dimension is not divisible by its number of shards.
+    #[doc(alias = "addressable_devices_indices_map")]
     pub fn addressable_parts(&self, shape: &[usize]) -> Result<Vec<Vec<Range<usize>>>> {
         if let Sharding::Named(named) = self {
             let fits = named.try_shard_shape(shape);

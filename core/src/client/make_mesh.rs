@@ -19,6 +19,7 @@ use ramie_plugins::Platform;
 ///
 /// # Panics
 /// Panics if the numbers of names and sizes differ, or if a name occurs twice.
+#[doc(alias = "create_device_mesh")]
 #[track_caller]
 pub fn make_mesh(sizes: &[usize], names: &[&str]) -> Result<Mesh> {
     make_mesh_with(sizes, names, AxisType::Auto)

@@ -223,6 +223,7 @@ impl Runtime {
 ///
 /// # Panics
 /// Panics if there is no working plugin.
+#[doc(alias = "device_count")]
 #[track_caller]
 pub fn devices() -> &'static [Device] {
     match runtime() {
@@ -232,6 +233,7 @@ pub fn devices() -> &'static [Device] {
 }
 
 /// Runs `f` with `device` as the default device of new arrays and eager operations.
+#[doc(alias = "jax_default_device")]
 pub fn with_default_device<R>(device: Device, f: impl FnOnce() -> R) -> R {
     scoped::with(&DEFAULT, Some(device), f)
 }

@@ -55,6 +55,7 @@ impl Array {
     ///
     /// # Panics
     /// Panics if the array is traced or has no elements, or if its computation failed.
+    #[doc(alias = "addressable_data")]
     #[track_caller]
     pub fn addressable_shards(&self) -> Vec<Shard> {
         self.expect_value("addressable_shards");
@@ -91,6 +92,7 @@ impl Array {
     ///
     /// # Panics
     /// Panics if the array is traced or has no elements.
+    #[doc(alias = "on_device_size_in_bytes")]
     #[track_caller]
     pub fn addressable_bytes(&self) -> Vec<(Device, usize)> {
         self.expect_value("addressable_bytes");
@@ -161,6 +163,7 @@ pub fn make_array_from_callback<T: Element>(
 /// # Panics
 /// Panics if a dimension of `shape`, the shape of the whole array, is not divisible by its number
 /// of shards.
+#[doc(alias = "host_local_array_to_global_array")]
 #[track_caller]
 pub fn make_array_from_process_local_data<T: Element>(
     local: &[T],
@@ -209,6 +212,7 @@ pub fn make_array_from_process_local_data<T: Element>(
 ///
 /// # Panics
 /// Panics if the array has no elements, or more than two dimensions.
+#[doc(alias = "visualize_array_sharding")]
 #[track_caller]
 pub fn visualize_sharding(array: &Array) -> String {
     array.expect_value("visualize_sharding");

@@ -1,10 +1,10 @@
 //! The catalogue: every primitive of this crate.
 //!
-//! `tests/primitives.rs` checks it: the test fails for a primitive that is missing here, and for
+//! `tests/primitives` checks it: the test fails for a primitive that is missing here, and for
 //! an entry that no test case applies.
 
 use super::cumulative::CUMULATIVE;
-use super::elementwise::{BINARY, COMPARE, UNARY};
+use super::elementwise::elementwise_table;
 use super::reduce::REDUCE;
 use super::window::REDUCE_WINDOW;
 use crate::program::class::Class;
@@ -101,15 +101,6 @@ const LISTED: &[CatalogueEntry] = &[
     elsewhere("Reshard", "reshard", MESHES),
     elsewhere("ShardMap", "shard_map", MESHES),
     elsewhere("ShardingConstraint", "sharding_constraint", MESHES),
-    // Special functions
-    entry("BesselI0e", "bessel_i0e", Class::Float),
-    entry("BesselI1e", "bessel_i1e", Class::Float),
-    entry("Betainc", "regularized_incomplete_beta", Class::Float),
-    entry("Igamma", "igamma", Class::Float),
-    entry("IgammaGradA", "igamma_grad_a", Class::Float),
-    entry("Igammac", "igammac", Class::Float),
-    entry("RandomGammaGrad", "random_gamma_grad", Class::Float),
-    entry("Zeta", "zeta", Class::Float),
     // Shape
     entry("BitcastConvertType", "bitcast_convert_type", Class::Any),
     entry("BroadcastInDim", "broadcast_in_dim", Class::Any),
@@ -239,16 +230,12 @@ const LISTED: &[CatalogueEntry] = &[
 
 /// Returns every primitive of this crate: the entries of the tables, followed by the others.
 pub fn catalogue() -> Vec<CatalogueEntry> {
-    let unary = UNARY.iter().map(|r| entry(r.ty, r.name, r.class));
-    let binary = BINARY.iter().map(|r| entry(r.ty, r.name, r.class));
-    let compare = COMPARE.iter().map(|r| entry(r.ty, r.name, Class::Any));
+    let elementwise = elementwise_table().map(|r| entry(r.ty, r.name, r.class));
     let reduce = REDUCE.iter().map(|r| entry(r.ty, r.name, r.class));
     let windows = REDUCE_WINDOW.iter().map(|r| entry(r.ty, r.name, r.class));
     let cumulative = CUMULATIVE.iter().map(|r| entry(r.ty, r.name, r.class));
     let listed = LISTED.iter().copied();
-    unary
-        .chain(binary)
-        .chain(compare)
+    elementwise
         .chain(reduce)
         .chain(cumulative)
         .chain(windows)

@@ -286,6 +286,7 @@ pub fn is_tracing() -> bool {
 /// });
 /// assert_eq!(f(Array::from(2.0f32)).item::<f32>(), 6.0);
 /// ```
+#[doc(alias = "ensure_compile_time_eval")]
 pub fn compile_time_eval<R>(f: impl FnOnce() -> R) -> R {
     // The count covers the traces that are open now. Those that `f` opens are above it and record
     // as usual.

@@ -128,6 +128,16 @@ pub trait Visitor {
 /// let paths: Vec<String> = tree::paths(&params);
 /// assert_eq!(paths, ["0", "1.0"]);
 /// ```
+#[doc(alias(
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_dataclass",
+    "register_static",
+    "PyTreeNode",
+    "Pytree"
+))]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tree of arrays",
     note = "add `#[derive(Tree)]` to the type, or `#[tree(fixed)]` to the field if it is a hyperparameter",
@@ -375,6 +385,7 @@ impl<T: Tree> Tree for Box<T> {
 pub(crate) type Walk<'a> = dyn Fn(&mut dyn Visitor) + 'a;
 
 /// Returns the arrays of a tree in order.
+#[doc(alias = "tree_leaves")]
 pub fn leaves<T: Tree>(tree: &T) -> Vec<Array> {
     leaves_of(&|v| tree.walk(v))
 }
@@ -480,6 +491,7 @@ pub fn copy<T: Tree>(tree: &T) -> T {
 /// let shapes = tree::map(&t, |a| Array::shape_dtype_struct(a.shape(), a.dtype()));
 /// assert_eq!(shapes.1.dtype(), DType::I32);
 /// ```
+#[doc(alias = "tree_map")]
 pub fn map<T: Tree>(tree: &T, mut f: impl FnMut(&Array) -> Array) -> T {
     tree.rebuild(&mut f)
 }
@@ -493,11 +505,13 @@ pub fn map<T: Tree>(tree: &T, mut f: impl FnMut(&Array) -> Array) -> T {
 /// let y = eval_shape(|(x,): (Array,)| x.t(), tree::shape_dtype_structs(&x));
 /// assert_eq!(y.shape(), [4, 3]);
 /// ```
+#[doc(alias = "as_abstract")]
 pub fn shape_dtype_structs<T: Tree>(tree: &T) -> T {
     map(tree, |a| Array::shape_dtype_struct(a.shape(), a.dtype()))
 }
 
 /// Applies `f` to the path and value of every array and returns the resulting tree.
+#[doc(alias("tree_map_with_path", "path_aware_map"))]
 pub fn map_with_path<T: Tree>(tree: &T, mut f: impl FnMut(&str, &Array) -> Array) -> T {
     // `rebuild` does not report paths, but visits the leaves in the same order.
     let paths = paths(tree);
@@ -506,11 +520,13 @@ pub fn map_with_path<T: Tree>(tree: &T, mut f: impl FnMut(&str, &Array) -> Array
 }
 
 /// Folds the arrays of a tree.
+#[doc(alias = "tree_reduce")]
 pub fn reduce<T: Tree, A>(tree: &T, init: A, f: impl FnMut(A, &Array) -> A) -> A {
     leaves(tree).iter().fold(init, f)
 }
 
 /// Returns whether the predicate is true for every array of a tree.
+#[doc(alias = "tree_all")]
 pub fn all<T: Tree>(tree: &T, mut predicate: impl FnMut(&Array) -> bool) -> bool {
     leaves(tree).iter().all(&mut predicate)
 }
@@ -518,6 +534,7 @@ pub fn all<T: Tree>(tree: &T, mut predicate: impl FnMut(&Array) -> bool) -> bool
 /// Reduces the arrays of a tree pairwise, as a balanced tree of calls
 /// (`jax.tree.reduce_associative`). With `n` arrays, every array passes through at most `log2(n)`
 /// calls, rounded up. Returns `None` for a tree without arrays.
+#[doc(alias = "tree_reduce_associative")]
 pub fn reduce_associative<T: Tree>(
     tree: &T,
     mut f: impl FnMut(&Array, &Array) -> Array,

@@ -352,6 +352,7 @@ fn zeros(out: &Aval, input: &Aval, dtype: DType) -> Array {
 /// # Panics
 /// The returned function panics if the argument contains anything but floating-point and complex
 /// numbers, or the result anything but floating-point numbers.
+#[doc(alias = "jacobian")]
 #[track_caller]
 pub fn jacrev<'f, F, M>(f: F) -> Box<F::Fn<'f, <F::Output as Codomain<First<F, M>>>::Jacobian>>
 where

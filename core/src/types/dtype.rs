@@ -14,6 +14,7 @@ use std::fmt;
 /// assert_eq!(DType::F32.to_string(), "f32");
 /// assert!(DType::F16.is_float());
 /// ```
+#[doc(alias = "DTypeLike")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
     /// Booleans, stored as one byte on the host.
@@ -84,6 +85,7 @@ impl DType {
     ];
 
     /// Returns the size of an element on the host in bytes.
+    #[doc(alias = "itemsize")]
     pub const fn size(self) -> usize {
         match self {
             Bool | I8 | U8 | I4 | U4 | I2 | U2 => 1,
@@ -107,6 +109,7 @@ impl DType {
     }
 
     /// Returns the number of bits of an element (8 for `Bool`).
+    #[doc(alias = "itemsize_bits")]
     pub const fn bits(self) -> usize {
         match self {
             I4 | U4 | F4E2M1Fn => 4,

@@ -5,6 +5,7 @@ mod collectives_on_meshes;
 mod devices;
 mod explicit;
 mod explicit_programs;
+mod index_groups;
 mod pmap;
 mod put;
 mod shard_map;

@@ -15,11 +15,8 @@ use serde_json::Value;
 /// The operation of a row, if it is one of this test's.
 fn operation(row: &Value) -> Option<Box<Operation>> {
     let name = row["op"].as_str().expect("a name").to_string();
-    if let Some(row) = UNARY.iter().find(|r| r.name == name) {
-        return Some(Box::new(|x: &[Array]| (row.apply)(&x[0])));
-    }
-    if let Some(row) = BINARY.iter().find(|r| r.name == name) {
-        return Some(Box::new(|x: &[Array]| (row.apply)(&x[0], &x[1])));
+    if let Some(row) = UNARY.iter().chain(BINARY).find(|r| r.name == name) {
+        return Some(Box::new(|x: &[Array]| (row.apply)(x).remove(0)));
     }
     let f: fn(&[Array]) -> Array = match name.as_str() {
         "real" => |x| x[0].real(),

@@ -11,6 +11,7 @@ mod dot;
 mod elementwise;
 mod erf;
 mod fft;
+mod function_options;
 mod functions;
 mod images;
 mod index;

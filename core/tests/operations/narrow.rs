@@ -2,7 +2,7 @@
 
 use ramie_core::dtypes::{F8E4M3Fn, I4};
 use ramie_core::lax::DotDimensionNumbers;
-use ramie_core::prim::elementwise::{BINARY, UNARY};
+use ramie_core::prim::elementwise::elementwise_table;
 use ramie_core::{Array, DType, grad, jit, make_jaxpr, random, vmap};
 use ramie_testing::{check_calls, panic_message};
 use serde_json::Value;
@@ -77,11 +77,11 @@ fn apply(row: &Value, inputs: &[Array]) -> Array {
         "eq" => x(0).eq(x(1)),
         "lt" => x(0).lt(x(1)),
         name => {
-            if let Some(row) = BINARY.iter().find(|r| r.name == name) {
-                return (row.apply)(&x(0), &x(1));
-            }
-            let row = UNARY.iter().find(|r| r.name == name).expect("an operator");
-            (row.apply)(&x(0))
+            let row = elementwise_table()
+                .find(|r| r.name == name)
+                .expect("an operator");
+            let operands: Vec<Array> = (0..row.domain.len()).map(x).collect();
+            (row.apply)(&operands).remove(0)
         }
     }
 }

@@ -23,7 +23,8 @@ fn function(row: &Row) -> Option<Box<Operation>> {
         }
         _ => return None,
     };
-    let stat_length = row.params["stat_length"].as_u64().map(|n| n as usize);
+    let stat_length = row.params["stat_length"].as_u64();
+    let stat_length = stat_length.map(|n| (n as usize, n as usize));
     let mode = PadMode::Statistic { of, stat_length };
     Some(Box::new(move |x| vec![x[0].pad_with(&widths, mode)]))
 }
@@ -53,7 +54,7 @@ fn only_axes_that_are_padded_need_elements() {
 fn numbers_are_made_of_something() {
     let mode = PadMode::Statistic {
         of: PadStatistic::Mean,
-        stat_length: Some(0),
+        stat_length: Some((1, 0)),
     };
     let _ = Array::arange(3).pad_with(&[(1, 0)], mode);
 }

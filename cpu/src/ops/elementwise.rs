@@ -504,6 +504,7 @@ pub fn read(source: &Source<'_>) -> Read {
             super::List(&source.operands)
         ),
     )?;
+    super::accuracy::check(source, operand.element)?;
     let group = group_of(row, operand.element)
         .ok_or_else(|| source.error(format!("operands of type {operand} are not allowed")))?;
     let element = group.element(group.outputs[0]);

@@ -4,6 +4,7 @@
     reason = "macros repeat casts for all element types"
 )]
 
+mod accuracy;
 mod arrays;
 mod collective;
 mod control;

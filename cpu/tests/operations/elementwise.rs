@@ -297,3 +297,56 @@ fn leading_zeros_of_narrow_integers() {
     let counts: Vec<i8> = apply("stablehlo.count_leading_zeros", I2, I2, &[&[0i8, 1, -1]]);
     assert_eq!(counts, [-2, 1, 0]);
 }
+
+#[test]
+fn accuracies_that_the_functions_have_are_accepted() {
+    let compile = |name: &str, element: &str, accuracy: &str| {
+        let body = format!(
+            "%0 = stablehlo.{name} %arg0 {{result_accuracy = #stablehlo.result_accuracy<{accuracy}mode = \
+             #stablehlo.result_accuracy_mode<{}>>}} : tensor<{element}>\nreturn %0 : tensor<{element}>",
+            if accuracy.is_empty() {
+                "HIGHEST"
+            } else {
+                "TOLERANCE"
+            }
+        );
+        let signature = format!("(%arg0: tensor<{element}>) -> tensor<{element}>");
+        ramie_cpu::Program::compile(&function(&signature, &body)).map(|_| ())
+    };
+    for (name, element, accuracy) in [
+        ("exponential", "f32", ""),
+        ("exponential", "complex<f32>", ""),
+        ("exponential", "f32", "ulps = 1, "),
+        ("sqrt", "f16", "rtol = 1.000000e-03, "),
+        ("cosine", "f32", "atol = 1.000000e-05, "),
+        ("cbrt", "f64", "atol = 1.000000e-30, ulps = 4, "),
+    ] {
+        compile(name, element, accuracy).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+    for (name, element, accuracy, part) in [
+        (
+            "exponential",
+            "f32",
+            "rtol = 1.000000e-08, ",
+            "too small for f32",
+        ),
+        (
+            "exponential",
+            "f32",
+            "atol = 1.000000e-03, ",
+            "up to 1 ulps",
+        ),
+        ("cbrt", "f64", "ulps = 3, ", "up to 4 ulps"),
+        (
+            "sine",
+            "complex<f32>",
+            "ulps = 9, ",
+            "request the mode HIGHEST",
+        ),
+    ] {
+        let error = compile(name, element, accuracy)
+            .expect_err(name)
+            .to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -4,7 +4,7 @@ use super::{Digits, SIDE, Split};
 use crate::{Error, Result};
 use flate2::read::GzDecoder;
 use ndarray::{Array1, Array3};
-use ramie_core::files::DAMAGED;
+use ramie_core::files::{DAMAGED, Message};
 use std::io::Read;
 
 const PIXELS: usize = SIDE * SIDE;
@@ -36,7 +36,7 @@ pub(crate) fn gunzip(file: &str, bytes: &[u8]) -> Result<String> {
         Ok(_) => Ok(text),
         Err(e) => Err(Error::File {
             file: file.into(),
-            message: format!("cannot be decompressed: {e}{DAMAGED}"),
+            message: Message::new(format!("cannot be decompressed: {e}")).help(DAMAGED),
         }),
     }
 }
@@ -87,7 +87,8 @@ pub(super) fn places(file: &str, text: &str, count: usize) -> Result<(Vec<usize>
         None => {
             return Err(Error::File {
                 file: file.into(),
-                message: format!("is empty, expected the header \"split,row\" and rows{DAMAGED}"),
+                message: Message::new("is empty, expected the header \"split,row\" and rows")
+                    .help(DAMAGED),
             });
         }
     }
@@ -136,7 +137,7 @@ fn bad_row(file: &str, index: usize, message: String) -> Error {
     Error::Row {
         file: file.into(),
         row: index + 1,
-        message: message + DAMAGED,
+        message: Message::new(message).help(DAMAGED),
     }
 }
 
@@ -188,7 +189,7 @@ mod tests {
     #[track_caller]
     fn said<T>(result: Result<T>) -> String {
         let message = result.err().expect("a damaged file").to_string();
-        let message = message.strip_suffix(DAMAGED);
+        let message = message.strip_suffix(&format!("\n  help: {DAMAGED}"));
         message.expect("a remedy").to_owned()
     }
 

@@ -31,6 +31,7 @@ struct InFlight<B> {
 
 /// An iterator over the batches of a [`DataLoader`](crate::DataLoader), in order. Dropping it
 /// stops the workers after their current batch.
+#[doc(alias = "DataLoaderIterator")]
 pub struct LoaderIter<B> {
     fetch: Arc<dyn Fetch<B>>,
     tasks: Tasks,

@@ -1,6 +1,7 @@
 //! The saved position of a loader.
 
 use crate::{Error, Result};
+use ramie_core::files::Message;
 use serde::{Deserialize, Serialize};
 
 /// The position of an iteration over a [`DataLoader`](crate::DataLoader): after the last batch
@@ -45,29 +46,32 @@ impl LoaderState {
     /// Returns the position, if the order of its epoch is unchanged.
     pub(super) fn check(&self, len: usize, fingerprint: u64) -> Result<usize> {
         if self.version != VERSION {
-            return Err(Error::Position(format!(
-                "it has version {}, but this program reads version {VERSION}\n  help: use the \
-                 version of Ramie that saved it",
-                self.version
-            )));
+            return Err(Error::position(
+                Message::new(format!(
+                    "it has version {}, but this program reads version {VERSION}",
+                    self.version
+                ))
+                .help("use the version of Ramie that saved it"),
+            ));
         }
         if self.len != len as u64 {
-            return Err(Error::Position(format!(
-                "the epoch had {} elements, but now has {len}\n  help: use the dataset of the \
-                 run that saved it",
-                self.len
-            )));
+            return Err(Error::position(
+                Message::new(format!(
+                    "the epoch had {} elements, but now has {len}",
+                    self.len
+                ))
+                .help("use the dataset of the run that saved it"),
+            ));
         }
         if self.fingerprint != fingerprint {
-            return Err(Error::Position(format!(
-                "epoch {} has a different order\n  help: use the sampler and the seed of the run that saved \
-                 it",
-                self.epoch
-            )));
+            return Err(Error::position(
+                Message::new(format!("epoch {} has a different order", self.epoch))
+                    .help("use the sampler and the seed of the run that saved it"),
+            ));
         }
         match usize::try_from(self.position) {
             Ok(position) if position <= len => Ok(position),
-            _ => Err(Error::Position(format!(
+            _ => Err(Error::position(format!(
                 "its index {} exceeds the length {len}",
                 self.position
             ))),

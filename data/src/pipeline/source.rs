@@ -98,6 +98,7 @@ pub trait SourceExt: Source + Sized {
     ///
     /// # Panics
     /// Panics if the lengths differ.
+    #[doc(alias = "ZipMapDataset")]
     #[track_caller]
     fn zip<S: Source>(self, other: S) -> Zip<Self, S> {
         Zip::new(self, other)

@@ -126,6 +126,7 @@ pub trait StreamExt: Stream + Sized {
     /// Applies a function to every element and returns the elements of all the resulting
     /// iterators. The function must be pure: restoring calls it again for a partially consumed
     /// element.
+    #[doc(alias("FlatMapIterDataset", "FlatMapMapDataset"))]
     fn flat_map<I, F>(self, f: F) -> FlatMap<Self, I, F>
     where
         I: IntoIterator<IntoIter: Send, Item: Send>,
@@ -145,6 +146,7 @@ pub trait StreamExt: Stream + Sized {
     }
 
     /// Keeps the first `count` elements.
+    #[doc(alias = "LimitIterDataset")]
     fn take(self, count: usize) -> Take<Self> {
         Take::new(self, count)
     }
@@ -230,6 +232,7 @@ pub trait StreamExt: Stream + Sized {
     ///
     /// # Panics
     /// Panics if `size` is 0.
+    #[doc(alias = "RebatchIterDataset")]
     #[track_caller]
     fn rebatch(self, size: usize, last: LastBatch) -> Rebatch<Self>
     where
@@ -253,6 +256,7 @@ pub trait StreamExt: Stream + Sized {
     ///
     /// # Panics
     /// Panics if `size` is 0, or if neither the call nor the pipeline provides a seed.
+    #[doc(alias = "WindowShuffleIterDataset")]
     #[track_caller]
     fn window_shuffle(self, size: usize, seed: impl Into<Option<u64>>) -> WindowShuffle<Self> {
         let seed = self.default_seed().of_stage("window_shuffle", seed.into());
@@ -267,6 +271,7 @@ pub trait StreamExt: Stream + Sized {
 
     /// Caches the elements in memory for later repetitions, and the errors of those that cannot be
     /// read. Call this before [`repeat`](StreamExt::repeat).
+    #[doc(alias = "CacheIterDataset")]
     fn cache(self) -> CachedStream<Self>
     where
         Self::Item: Clone,
@@ -278,6 +283,7 @@ pub trait StreamExt: Stream + Sized {
     ///
     /// # Panics
     /// Panics if `count` is 0.
+    #[doc(alias("PrefetchIterator", "ThreadPrefetchIterDataset"))]
     #[track_caller]
     fn prefetch(self, count: usize) -> Prefetch<Self>
     where

@@ -3,7 +3,7 @@
 use super::file::{bad_record, damaged, name_of, read};
 use crate::{IntoSource, Result};
 use ndarray::{Array1, Array4};
-use ramie_core::files::DAMAGED;
+use ramie_core::files::{DAMAGED, Message};
 use std::path::Path;
 
 /// Images with their labels.
@@ -86,9 +86,8 @@ impl Records {
             let (labels, planes) = record.split_at(limits.len());
             for (label, limit) in labels.iter().zip(limits) {
                 if label >= limit {
-                    let message =
-                        format!("the label is {label}, expected less than {limit}{DAMAGED}");
-                    return Err(bad_record(file, i, message));
+                    let message = format!("the label is {label}, expected less than {limit}");
+                    return Err(bad_record(file, i, Message::new(message).help(DAMAGED)));
                 }
             }
             self.labels.push(labels[labels.len() - 1]);

@@ -20,7 +20,7 @@ use crate::stream::{Position, Stream, from_fn};
 use crate::{Error, Result, Resumable, Source};
 use ::csv::{ReaderBuilder, StringRecord};
 use ndarray::{Array1, Array2};
-use ramie_core::files::{self, DAMAGED, WithHelp};
+use ramie_core::files::{self, DAMAGED, Message, WithHelp};
 use ramie_core::text::listed;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Display;
@@ -91,7 +91,7 @@ pub fn parse(file: &str, bytes: &[u8], options: &Options) -> Result<Table> {
             return Err(bad_row(
                 file,
                 1,
-                format!("two columns are named {name:?}\n  help: rename one of them"),
+                Message::new(format!("two columns are named {name:?}")).help("rename one of them"),
             ));
         }
     }
@@ -158,8 +158,8 @@ fn expect_no_empty_line(file: &str, row: &StringRecord, line: usize, end: u64) -
     Err(bad_row(
         file,
         line,
-        "the line is empty, and the table has one column\n  help: write an empty field as \"\", or \
-         remove the line",
+        Message::new("the line is empty, and the table has one column")
+            .help("write an empty field as \"\", or remove the line"),
     ))
 }
 
@@ -184,13 +184,15 @@ fn error(file: &str, e: &::csv::Error) -> Error {
     let message = match e.kind() {
         ::csv::ErrorKind::UnequalLengths {
             expected_len, len, ..
-        } => format!(
-            "has {len} fields, expected {expected_len} as in the first row\n  help: complete the row, \
-             or quote fields that contain the delimiter"
-        ),
-        ::csv::ErrorKind::Utf8 { err, .. } => format!("is not UTF-8: {err}{CONVERT}"),
-        ::csv::ErrorKind::Io(e) => format!("cannot be read: {}", WithHelp(e)),
-        _ => format!("cannot be read: {e}{DAMAGED}"),
+        } => Message::new(format!(
+            "has {len} fields, expected {expected_len} as in the first row"
+        ))
+        .help("complete the row, or quote fields that contain the delimiter"),
+        ::csv::ErrorKind::Utf8 { err, .. } => {
+            Message::new(format!("is not UTF-8: {err}")).help(CONVERT)
+        }
+        ::csv::ErrorKind::Io(e) => format!("cannot be read: {}", WithHelp(e)).into(),
+        _ => Message::new(format!("cannot be read: {e}")).help(DAMAGED),
     };
     match e.position() {
         Some(position) => bad_row(file, position.line() as usize, message),
@@ -264,10 +266,8 @@ impl Table {
             bad_row(
                 &self.file,
                 line,
-                format!(
-                    "column {name:?} is {field:?}: {e}\n  help: correct the field, or read the column \
-                     as another type or with `texts`"
-                ),
+                Message::new(format!("column {name:?} is {field:?}: {e}"))
+                    .help("correct the field, or read the column as another type or with `texts`"),
             )
         })
     }
@@ -320,11 +320,11 @@ impl Table {
                 bad_row(
                     &self.file,
                     line,
-                    format!(
-                        "column {name:?} is {:?}, which is not among the known classes {known}\n  \
-                         help: correct the field, or train with data that contains this class",
+                    Message::new(format!(
+                        "column {name:?} is {:?}, which is not among the known classes {known}",
                         &row[place]
-                    ),
+                    ))
+                    .help("correct the field, or train with data that contains this class"),
                 )
             })
         };

@@ -2,14 +2,14 @@
 
 use crate::{Error, Result};
 use flate2::read::GzDecoder;
-use ramie_core::files::{self, DAMAGED, Problem, WithHelp};
+use ramie_core::files::{self, DAMAGED, Message, Problem, WithHelp};
 use ramie_core::text::listed;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-pub(super) fn bad_file(file: &str, message: impl Into<String>) -> Error {
+pub(super) fn bad_file(file: &str, message: impl Into<Message>) -> Error {
     Error::File {
         file: file.into(),
         message: message.into(),
@@ -23,7 +23,7 @@ pub(super) fn unreadable(file: &str, error: &io::Error) -> Error {
 
 /// Returns the error of a file that is damaged or has another format.
 pub(super) fn damaged(file: &str, message: impl fmt::Display) -> Error {
-    bad_file(file, format!("{message}{DAMAGED}"))
+    bad_file(file, Message::new(message.to_string()).help(DAMAGED))
 }
 
 /// Returns the error of a file whose header is rejected.
@@ -31,7 +31,9 @@ pub(super) fn rejected(file: &str, problem: Problem) -> Error {
     match problem.with_help() {
         Problem::Io(e) => unreadable(file, &e),
         Problem::File(message) => bad_file(file, message),
-        Problem::Tensor(name, message) => bad_file(file, format!("array {name:?}: {message}")),
+        Problem::Tensor(name, message) => {
+            bad_file(file, message.of(format_args!("array {name:?}")))
+        }
     }
 }
 
@@ -44,14 +46,11 @@ pub(super) fn missing<'a>(
     names: impl IntoIterator<Item = &'a str>,
 ) -> Error {
     let names = listed(names);
-    let help = "use one of these names";
-    bad_file(
-        file,
-        format!("has no {kind} {name:?}; its {kind}s are {names}\n  help: {help}"),
-    )
+    let what = format!("has no {kind} {name:?}; its {kind}s are {names}");
+    bad_file(file, Message::new(what).help("use one of these names"))
 }
 
-pub(super) fn bad_record(file: &str, record: usize, message: impl Into<String>) -> Error {
+pub(super) fn bad_record(file: &str, record: usize, message: impl Into<Message>) -> Error {
     Error::Record {
         file: file.into(),
         record,
@@ -59,7 +58,7 @@ pub(super) fn bad_record(file: &str, record: usize, message: impl Into<String>) 
     }
 }
 
-pub(super) fn bad_row(file: &str, row: usize, message: impl Into<String>) -> Error {
+pub(super) fn bad_row(file: &str, row: usize, message: impl Into<Message>) -> Error {
     Error::Row {
         file: file.into(),
         row,
@@ -90,8 +89,8 @@ pub(super) fn byte_order_mark(file: &str, start: &[u8]) -> Result<usize> {
         [0xef, 0xbb, 0xbf, ..] => Ok(3),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(bad_file(
             file,
-            "begins with the byte order mark of UTF-16, expected UTF-8\n  help: convert the file, for \
-             example with `iconv -f UTF-16 -t UTF-8`",
+            Message::new("begins with the byte order mark of UTF-16, expected UTF-8")
+                .help("convert the file, for example with `iconv -f UTF-16 -t UTF-8`"),
         )),
         _ => Ok(0),
     }

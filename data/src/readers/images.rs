@@ -5,6 +5,7 @@ use crate::source::check;
 use crate::{Result, Source};
 use image::{ImageReader, Limits};
 use ndarray::Array3;
+use ramie_core::files::Message;
 use ramie_core::text::listed;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 const LONGEST_SIDE: u32 = 1 << 14;
 /// The maximum memory for decoding one image, in bytes.
 const MOST_MEMORY: u64 = 1 << 28;
+/// Extensions of images that torchvision reads and Ramie does not.
+const UNREAD: [&str; 6] = ["bmp", "pgm", "ppm", "tif", "tiff", "webp"];
 /// The remedy for a directory without images.
 const EXPECTED: &str = "pass a directory that has one directory of .png or .jpg files per class";
 
@@ -43,8 +46,8 @@ impl ImageFolder {
     /// [`open_with`](ImageFolder::open_with).
     ///
     /// # Errors
-    /// Returns an error if a directory cannot be read, or if it or one of its subdirectories has no
-    /// images.
+    /// Returns an error if a directory cannot be read, if it or one of its subdirectories has no
+    /// images, or if one has images of another format, such as WebP.
     pub fn open(folder: impl AsRef<Path>) -> Result<ImageFolder> {
         ImageFolder::list(folder.as_ref(), None)
     }
@@ -72,7 +75,7 @@ impl ImageFolder {
 
     fn list(folder: &Path, known: Option<Vec<String>>) -> Result<ImageFolder> {
         let refused = |what: &str| {
-            let message = format!("{what}\n  help: {EXPECTED}");
+            let message = Message::new(what).help(EXPECTED);
             Err(bad_file(&name_of(folder), message))
         };
         if !folder.is_dir() {
@@ -86,10 +89,13 @@ impl ImageFolder {
             let label = match classes.iter().position(|known| *known == name) {
                 Some(label) => label,
                 None if is_fixed => {
-                    let message = format!(
-                        "is not among the known classes {}\n  help: rename or remove the directory, or \
-                         train with data that contains this class",
+                    let message = Message::new(format!(
+                        "is not among the known classes {}",
                         listed(&classes)
+                    ))
+                    .help(
+                        "rename or remove the directory, or train with data that contains this \
+                         class",
                     );
                     return Err(bad_file(&name_of(&class), message));
                 }
@@ -98,14 +104,8 @@ impl ImageFolder {
                     classes.len() - 1
                 }
             };
-            let before = files.len();
-            let images = entries(&class)?.into_iter().filter(|path| is_image(path));
-            files.extend(images.map(|path| (path, label as i32)));
-            if files.len() == before {
-                let message = "has no .png or .jpg files\n  help: add images of this class, or \
-                               remove the directory";
-                return Err(bad_file(&name_of(&class), message));
-            }
+            let images = images(&class)?;
+            files.extend(images.into_iter().map(|path| (path, label as i32)));
         }
         if files.is_empty() {
             return refused("has no images");
@@ -138,9 +138,27 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn is_image(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-    ["png", "jpg", "jpeg"].iter().any(|e| extension == *e)
+/// Returns the images of a class. Files of other kinds, such as a text with their source, are
+/// skipped.
+fn images(class: &Path) -> Result<Vec<PathBuf>> {
+    let is_among = |path: &Path, extensions: &[&str]| {
+        let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+        extensions.iter().any(|e| extension == *e)
+    };
+    let mut paths = entries(class)?;
+    // A run without these images would train on less data than the user believes.
+    if let Some(other) = paths.iter().find(|path| is_among(path, &UNREAD)) {
+        let message = Message::new("is an image of a format that is not supported")
+            .help("convert it to PNG or JPEG, or remove it");
+        return Err(bad_file(&name_of(other), message));
+    }
+    paths.retain(|path| is_among(path, &["png", "jpg", "jpeg"]));
+    if paths.is_empty() {
+        let message = Message::new("has no .png or .jpg files")
+            .help("add images of this class, or remove the directory");
+        return Err(bad_file(&name_of(class), message));
+    }
+    Ok(paths)
 }
 
 impl Source for ImageFolder {

@@ -3,6 +3,7 @@
 use super::file::bad_row;
 use super::text::Lines;
 use crate::{Result, Source};
+use ramie_core::files::Message;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -52,9 +53,9 @@ impl<T: DeserializeOwned + Send> Source for JsonLines<T> {
             bad_row(
                 self.lines.file(),
                 self.lines.row(index),
-                format!(
-                    "cannot be parsed: {e}\n  help: correct the line, or pass a type that accepts it: \
-                     fields that can be missing are an `Option`"
+                Message::new(format!("cannot be parsed: {e}")).help(
+                    "correct the line, or pass a type that accepts it: fields that can be \
+                missing are an `Option`",
                 ),
             )
         })

@@ -12,7 +12,7 @@ use super::file::{damaged, expect_end, name_of, read, read_exactly, rejected};
 use crate::device::nbytes;
 use crate::{Error, HostArray, Result};
 use ramie_core::DType;
-use ramie_core::files::Problem;
+use ramie_core::files::{Message, Problem};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -143,8 +143,8 @@ fn read_array(file: &str, reader: &mut dyn Read) -> Result<HostArray> {
     let header = read_exactly(reader, count, file, "the header")?;
     let header = String::from_utf8_lossy(&header);
     let header = Header::parse(&header).map_err(|what| {
-        let message = format!("has the header {:?}: {what}", header.trim_end());
-        rejected(file, Problem::File(message))
+        let what = what.of(format_args!("has the header {:?}", header.trim_end()));
+        rejected(file, Problem::File(what))
     })?;
     let shape = &header.shape;
     let count = nbytes(header.dtype, shape).filter(|n| *n <= isize::MAX as usize);
@@ -191,7 +191,7 @@ fn rows_first(bytes: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
 }
 
 /// The remedy for arrays of other dtypes.
-const CONVERT: &str = "\n  help: convert the array in NumPy, for example with \
+const CONVERT: &str = "convert the array in NumPy, for example with \
                        `np.save(file, array.astype(\"float32\"))`";
 
 struct Header {
@@ -203,18 +203,19 @@ struct Header {
 
 impl Header {
     /// Parses a header, which is a Python dictionary.
-    fn parse(text: &str) -> Result<Header, String> {
+    fn parse(text: &str) -> Result<Header, Message> {
         let descr = value_of(text, "descr")?;
         let descr = descr
             .strip_prefix(['\'', '"'])
             .and_then(|d| d.split(['\'', '"']).next());
-        let descr = descr.ok_or(format!(
-            "the dtype is a record, expected a single number{CONVERT}"
-        ))?;
+        let descr = descr.ok_or_else(|| {
+            Message::new("the dtype is a record, expected a single number").help(CONVERT)
+        })?;
         let order = descr.chars().next().unwrap_or_default();
         let kind = descr.strip_prefix(['<', '>', '|', '=']).unwrap_or(descr);
         let Some((_, dtype)) = TYPES.iter().find(|(name, _)| *name == kind) else {
-            return Err(format!("no device supports the dtype {descr:?}{CONVERT}"));
+            let what = format!("no device supports the dtype {descr:?}");
+            return Err(Message::new(what).help(CONVERT));
         };
         let fortran_order = match value_of(text, "fortran_order")? {
             order if order.starts_with("False") => false,

@@ -17,6 +17,7 @@ use arrow_schema::{ArrowError, DataType, SchemaRef};
 use ndarray::ArrayD;
 use ramie_core::Element;
 use ramie_core::files;
+use ramie_core::files::Message;
 use std::path::Path;
 
 /// A table in memory, with columns of numbers, booleans and strings.
@@ -137,7 +138,7 @@ fn check_arrow(file: &Positioned) -> Result<()> {
 }
 
 /// The remedy for null values.
-const FILL: &str = "\n  help: replace null values before writing the file";
+const FILL: &str = "replace null values before writing the file";
 
 /// Bytes of the footer's length and of the magic number at the end of a file.
 const TAIL: u64 = 10;
@@ -193,7 +194,7 @@ impl Table {
         for batch in &self.batches {
             let part = batch.column(place);
             if let Some(row) = (0..part.len()).find(|i| part.is_null(*i)) {
-                let message = format!("column {name:?} is null{FILL}");
+                let message = Message::new(format!("column {name:?} is null")).help(FILL);
                 return Err(bad_record(&self.file, before + row, message));
             }
             before += part.len();
@@ -232,7 +233,9 @@ impl Table {
         };
         let flat: Vec<ArrayRef> = parts.iter().map(flatten).collect();
         if let Some(i) = flat.iter().position(|part| part.null_count() > 0) {
-            let message = format!("a list of column {name:?} in batch {i} has a null{FILL}");
+            let message =
+                Message::new(format!("a list of column {name:?} in batch {i} has a null"))
+                    .help(FILL);
             return Err(bad_file(&self.file, message));
         }
         let shape: Vec<usize> = [rows].into_iter().chain(width).collect();
@@ -253,10 +256,10 @@ impl Table {
             DataType::Float64 => numbers::<Float64Type>(shape, &flat),
             other => Err(bad_file(
                 &self.file,
-                format!(
-                    "column {name:?} has the type {other}, expected numbers\n  help: use `texts` to \
-                     read strings"
-                ),
+                Message::new(format!(
+                    "column {name:?} has the type {other}, expected numbers"
+                ))
+                .help("use `texts` to read strings"),
             )),
         }
     }
@@ -270,10 +273,11 @@ impl Table {
                 let own = (ends[1] - ends[0]) as usize;
                 let first = *length.get_or_insert(own);
                 if own != first {
-                    let message = format!(
+                    let message = Message::new(format!(
                         "column {name:?} is a list of length {own}, but the first list has length \
-                         {first}\n  help: pad the lists to one length before writing the file"
-                    );
+                {first}"
+                    ))
+                    .help("pad the lists to one length before writing the file");
                     return Err(bad_record(&self.file, row, message));
                 }
                 row += 1;
@@ -301,10 +305,10 @@ impl Table {
                     texts.extend(part.as_string_view().iter().flatten().map(String::from));
                 }
                 other => {
-                    let message = format!(
-                        "column {name:?} has the type {other}, expected strings\n  help: use `column` \
-                         to read numbers"
-                    );
+                    let message = Message::new(format!(
+                        "column {name:?} has the type {other}, expected strings"
+                    ))
+                    .help("use `column` to read numbers");
                     return Err(bad_file(&self.file, message));
                 }
             }

@@ -4,6 +4,7 @@ use super::file::{Positioned, bad_file, damaged, missing, rejected};
 use crate::source::check;
 use crate::{Error, HostArray, Result, Source};
 use ramie_core::DType;
+use ramie_core::files::Message;
 use ramie_core::files::safetensors::{Header, Tensor};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -112,9 +113,10 @@ impl Safetensors {
         if place.shape.is_empty() {
             return Err(bad_file(
                 self.file.name(),
-                format!(
-                    "array {name:?} has no dimensions, so it has no rows\n  help: use `get` to read it"
-                ),
+                Message::new(format!(
+                    "array {name:?} has no dimensions, so it has no rows"
+                ))
+                .help("use `get` to read it"),
             ));
         }
         Ok(Rows {

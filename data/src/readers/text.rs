@@ -4,6 +4,7 @@ use super::file::{
     MARK, Positioned, bad_file, bad_row, byte_order_mark, name_of, read, without_mark,
 };
 use crate::{Error, Result, Source};
+use ramie_core::files::Message;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::Path;
@@ -73,7 +74,7 @@ impl Lines {
 
     fn bytes(&self, (start, end, row): (u64, u64, usize)) -> Result<Vec<u8>> {
         let count =
-            usize::try_from(end - start).map_err(|_| bad_row(self.file.name(), row, TOO_LONG))?;
+            usize::try_from(end - start).map_err(|_| bad_row(self.file.name(), row, too_long()))?;
         self.file.read_at(start, count)
     }
 }
@@ -93,18 +94,19 @@ impl Source for Lines {
             bad_row(
                 self.file.name(),
                 self.row(index),
-                format!("is not UTF-8: {e}{CONVERT}"),
+                Message::new(format!("is not UTF-8: {e}")).help(CONVERT),
             )
         })
     }
 }
 
 /// The remedy for text in another encoding.
-pub(super) const CONVERT: &str =
-    "\n  help: convert the file, for example with `iconv -f LATIN1 -t UTF-8`";
+pub(super) const CONVERT: &str = "convert the file, for example with `iconv -f LATIN1 -t UTF-8`";
 
-/// The error of a file with more bytes than a machine can address.
-pub(super) const TOO_LONG: &str = "is too long for this machine\n  help: use a 64-bit machine";
+/// Returns the message about a file with more bytes than a machine can address.
+pub(super) fn too_long() -> Message {
+    Message::new("is too long for this machine").help("use a 64-bit machine")
+}
 
 /// Returns the error of a token that is not in the vocabulary of a tokenizer. `what` names the token.
 pub(super) fn unknown_token(what: impl Display, token: i32, size: usize) -> Error {
@@ -122,8 +124,12 @@ pub fn load(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
     let (name, bytes) = (name_of(path), read(path)?);
     let text = std::str::from_utf8(without_mark(&name, &bytes)?);
-    text.map(str::to_owned)
-        .map_err(|e| bad_file(&name, format!("is not UTF-8: {e}{CONVERT}")))
+    text.map(str::to_owned).map_err(|e| {
+        bad_file(
+            &name,
+            Message::new(format!("is not UTF-8: {e}")).help(CONVERT),
+        )
+    })
 }
 
 /// Converts the bytes of a string to tokens from 0 to 255.

@@ -15,7 +15,7 @@
 use super::file::{Positioned, bad_record};
 use crate::source::check;
 use crate::{Error, Result, Source};
-use ramie_core::files::DAMAGED;
+use ramie_core::files::{DAMAGED, Message};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -43,7 +43,11 @@ impl TfRecords {
         let mut at = 0;
         while at < file.len() {
             let bad = |message: &str| {
-                bad_record(file.name(), records.len(), format!("{message}{DAMAGED}"))
+                bad_record(
+                    file.name(),
+                    records.len(),
+                    Message::new(message).help(DAMAGED),
+                )
             };
             // Only heads are read here. The checksum of each length keeps a damaged one from
             // leading the scan astray; `get` verifies the records themselves.
@@ -91,7 +95,7 @@ impl Source for TfRecords {
             Err(bad_record(
                 self.file.name(),
                 index,
-                format!("has the wrong checksum{DAMAGED}"),
+                Message::new("has the wrong checksum").help(DAMAGED),
             ))
         }
     }

@@ -1,15 +1,16 @@
 //! Token files, and windows and packed rows of tokens.
 
 use super::file::{Positioned, bad_file};
-use super::text::TOO_LONG;
+use super::text::too_long;
 pub use crate::packed::Packed;
 use crate::source::{IntoSource, by_epoch, check, finite, fixed_order};
 use crate::{Error, Result, Source};
+use ramie_core::files::Message;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The remedy for a file of other tokens.
-const OTHER_TYPE: &str = "\n  help: pass the token type of this file, or copy it again if it is \
+const OTHER_TYPE: &str = "pass the token type of this file, or copy it again if it is \
                           damaged or cut short";
 
 /// The storage format of tokens in a file, little-endian.
@@ -61,14 +62,11 @@ impl TokenFile {
         let file = Positioned::open(path.as_ref())?;
         let size = kind.size() as u64;
         if !file.len().is_multiple_of(size) {
-            let message = format!(
-                "has {} bytes, expected tokens of {size} bytes{OTHER_TYPE}",
-                file.len()
-            );
-            return Err(bad_file(file.name(), message));
+            let what = format!("has {} bytes, expected tokens of {size} bytes", file.len());
+            return Err(bad_file(file.name(), Message::new(what).help(OTHER_TYPE)));
         }
         let len = usize::try_from(file.len() / size);
-        let len = len.map_err(|_| bad_file(file.name(), TOO_LONG))?;
+        let len = len.map_err(|_| bad_file(file.name(), too_long()))?;
         Ok(TokenFile {
             file: Arc::new(file),
             kind,
@@ -93,10 +91,11 @@ impl TokenFile {
     /// token exceeds `i32::MAX`.
     pub fn read(&self, at: usize, count: usize) -> Result<Vec<i32>> {
         if at.checked_add(count).is_none_or(|end| end > self.len) {
-            let message = format!(
-                "cannot read {count} tokens from index {at} on: it has {}\n  help: read within `len`",
+            let message = Message::new(format!(
+                "cannot read {count} tokens from index {at} on: it has {}",
                 self.len
-            );
+            ))
+            .help("read within `len`");
             return Err(bad_file(self.file.name(), message));
         }
         let size = self.kind.size();
@@ -112,7 +111,8 @@ impl TokenFile {
                         super::file::bad_record(
                             self.file.name(),
                             at + i,
-                            format!("the token is {token}, expected less than 2^31{OTHER_TYPE}"),
+                            Message::new(format!("the token is {token}, expected less than 2^31"))
+                                .help(OTHER_TYPE),
                         )
                     };
                     i32::try_from(token).map_err(|_| too_large())
@@ -284,11 +284,12 @@ where
     for index in 0..finite("pack", &source) {
         let tokens = source.get(index).map_err(|e| Error::element(index, e))?;
         if tokens.len() > length {
-            let message = format!(
-                "has {} tokens, but rows have {length}\n  help: truncate it first",
+            let message = Message::new(format!(
+                "has {} tokens, but rows have {length}",
                 tokens.len()
-            );
-            return Err(Error::element(index, Error::Other(message)));
+            ))
+            .help("truncate it first");
+            return Err(Error::element(index, Error::Other(message.to_string())));
         }
         match open.iter_mut().find(|(_, room)| *room >= tokens.len()) {
             Some((row, room)) => {

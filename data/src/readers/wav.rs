@@ -14,6 +14,7 @@
 use super::file::{bad_file, damaged, name_of, read, read_exactly};
 use crate::Result;
 use ndarray::{Array2, Axis};
+use ramie_core::files::Message;
 use std::io::Read;
 use std::path::Path;
 
@@ -51,7 +52,7 @@ pub fn parse(file: &str, mut bytes: &[u8]) -> Result<Wav> {
     let reader: &mut dyn Read = &mut bytes;
     let header = read_exactly(reader, 12, file, "the header")?;
     if header[..4] != *b"RIFF" || header[8..] != *b"WAVE" {
-        let message = format!("is not a WAV file\n  help: {CONVERT}");
+        let message = Message::new("is not a WAV file").help(CONVERT);
         return Err(bad_file(file, message));
     }
     let mut format = None;
@@ -109,11 +110,11 @@ impl Format {
             (3, 32) => |b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]),
             (3, 64) => |b| f64::from_le_bytes(std::array::from_fn(|i| b[i])) as f32,
             _ => {
-                let message = format!(
-                    "has samples of format {number} and {bits} bits, expected format 1 (integers) \
-                     and 8, 16, 24 or 32 bits, or format 3 (floats) and 32 or 64 bits\n  help: \
-                     {CONVERT}"
-                );
+                let message = Message::new(format!(
+                    "has samples of format {number} and {bits} bits, expected format 1 \
+                (integers) and 8, 16, 24 or 32 bits, or format 3 (floats) and 32 or 64 bits"
+                ))
+                .help(CONVERT);
                 return Err(bad_file(file, message));
             }
         };

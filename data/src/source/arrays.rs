@@ -106,6 +106,7 @@ impl<T: Clone + Send + Sync> Source for Items<T> {
 }
 
 /// The integers of a range.
+#[doc(alias = "RangeDataSource")]
 #[derive(Clone, Debug)]
 pub struct RangeSource(Range<usize>);
 

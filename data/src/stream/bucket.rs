@@ -68,7 +68,7 @@ impl<S: Stream, L: FnMut(&S::Item) -> usize + Send> Stream for Bucketed<S, L> {
         // One position per buffered element, and that of the stream.
         let fits = total.is_some_and(|n| n + 1 == from.len() as u64);
         if counts.len() != self.held.len() || !fits {
-            return Err(Error::Position(format!(
+            return Err(Error::position(format!(
                 "it belongs to a stream with {} buckets, but this one has {}",
                 counts.len(),
                 self.held.len()
@@ -82,8 +82,8 @@ impl<S: Stream, L: FnMut(&S::Item) -> usize + Send> Stream for Bucketed<S, L> {
             for position in own {
                 self.stream.restore(position)?;
                 let Some(item) = self.stream.next().transpose()? else {
-                    return Err(Error::Position(
-                        "a bucket contains an element beyond the end of the stream".into(),
+                    return Err(Error::position(
+                        "a bucket contains an element beyond the end of the stream",
                     ));
                 };
                 held.push((position.clone(), item));

@@ -58,7 +58,7 @@ where
         // Reads and keeps the elements before the position.
         while (self.kept.len() as u64) < next {
             if !self.read() {
-                return Err(Error::Position(format!(
+                return Err(Error::position(format!(
                     "it is after {next} elements, but the stream has {}",
                     self.kept.len()
                 )));

@@ -32,6 +32,7 @@ pub struct Interleave<S> {
 ///
 /// # Panics
 /// Panics if `open` is 0.
+#[doc(alias = "InterleaveIterDataset")]
 #[track_caller]
 pub fn interleave<S: Stream>(streams: impl IntoIterator<Item = S>, open: usize) -> Interleave<S> {
     assert!(
@@ -82,7 +83,7 @@ impl<S: Stream> Stream for Interleave<S> {
     fn restore(&mut self, position: &Position) -> Result<()> {
         let (numbers, from) = position.parts("interleave")?;
         let other = || {
-            Error::Position(format!(
+            Error::position(format!(
                 "it does not belong to {} interleaved streams with {} open at a time",
                 self.streams.len(),
                 self.open.len()

@@ -119,14 +119,14 @@ where
             return Ok(());
         }
         let Some(item) = self.stream.next().transpose()? else {
-            return Err(Error::Position(
-                "it is inside an element beyond the end of the stream".into(),
+            return Err(Error::position(
+                "it is inside an element beyond the end of the stream",
             ));
         };
         let mut rest = (self.f)(item).into_iter();
         for before in 0..taken {
             if rest.next().is_none() {
-                return Err(Error::Position(format!(
+                return Err(Error::position(format!(
                     "it is after {taken} parts of an element that has only {before}"
                 )));
             }

@@ -96,7 +96,7 @@ impl<T: Send> Stream for MixStream<T> {
         let (numbers, from) = position.parts("mix")?;
         let count = self.streams.len();
         if from.len() != count || numbers.len() != count + 1 {
-            return Err(Error::Position(format!(
+            return Err(Error::position(format!(
                 "it belongs to {} mixed streams, but this stream mixes {count}",
                 from.len()
             )));

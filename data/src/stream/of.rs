@@ -45,7 +45,7 @@ impl<S: Source> SourceStream<S> {
         let len = source.len();
         match usize::try_from(next) {
             Ok(next) if next <= len => Ok(next),
-            _ => Err(Error::Position(format!(
+            _ => Err(Error::position(format!(
                 "it is after {next} elements, but the source has {len}"
             ))),
         }
@@ -126,7 +126,7 @@ where
         let mut iterator = (self.make)().into_iter();
         for before in 0..taken {
             if iterator.next().is_none() {
-                return Err(Error::Position(format!(
+                return Err(Error::position(format!(
                     "it is after {taken} elements, but the iterator has only {before}"
                 )));
             }

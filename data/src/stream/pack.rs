@@ -9,9 +9,11 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fit {
     /// The first row.
+    #[doc(alias = "FirstFitPackIterDataset")]
     #[default]
     First,
     /// The row that has the least room left.
+    #[doc(alias = "BestFitPackIterDataset")]
     Best,
 }
 
@@ -201,7 +203,7 @@ impl<S: Stream<Item = Vec<i32>>> Stream for PackStream<S> {
         }
         while self.fill().is_err() {}
         if (self.ready.len() as u64) < given {
-            return Err(Error::Position(format!(
+            return Err(Error::position(format!(
                 "it is after {given} rows, but only {} were packed",
                 self.ready.len()
             )));

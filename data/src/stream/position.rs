@@ -70,7 +70,7 @@ impl Position {
     }
 
     fn mismatch(&self, stage: &str, what: &str) -> Error {
-        Error::Position(format!(
+        Error::position(format!(
             "it belongs to a stage `{}` ({} numbers, {} positions), but the stream has `{stage}` \
              ({what}) there; build the stream as it was when it was saved",
             self.stage,

@@ -115,8 +115,8 @@ impl<S: Stream + 'static> Stream for Prefetch<S> {
     }
     fn restore(&mut self, position: &Position) -> Result<()> {
         let Some(mut stream) = self.stop() else {
-            return Err(Error::Position(
-                "the stream panicked and cannot be restored; build it again".into(),
+            return Err(Error::position(
+                "the stream panicked and cannot be restored; build it again",
             ));
         };
         let restored = stream.restore(position);

@@ -89,7 +89,7 @@ impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
         }
         let batch = self.stream.next().transpose()?;
         let Some(batch) = batch.filter(|batch| used < batch.rows() as u64) else {
-            return Err(Error::Position(format!(
+            return Err(Error::position(format!(
                 "it is after {used} rows of a batch that is missing or shorter; the data has changed \
                  since it was saved"
             )));
@@ -114,6 +114,7 @@ impl<S: Stream<Item: Batch>> Stream for Rebatch<S> {
 ///
 /// # Panics
 /// Panics if `length` is 0.
+#[doc(alias = "ConcatThenSplitIterDataset")]
 #[track_caller]
 pub fn concat_split<T: Clone + Send, S: Stream<Item = Vec<T>>>(
     stream: S,

@@ -82,7 +82,7 @@ where
         for done in 0..read {
             // Elements that failed before fail again; their errors were already returned.
             if self.read().is_none() {
-                return Err(Error::Position(format!(
+                return Err(Error::position(format!(
                     "a window is after {read} elements, but only {done} are left"
                 )));
             }

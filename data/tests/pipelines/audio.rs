@@ -119,12 +119,14 @@ fn damaged_files_are_named() {
     let whole = wav(1, 16, &[1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(
         said(&whole[..whole.len() - 3]),
-        format!("f.wav: has 5 of the 8 bytes of the chunk `data`; the file is cut short{DAMAGED}")
+        format!(
+            "f.wav: has 5 of the 8 bytes of the chunk `data`; the file is cut short\n  help: {DAMAGED}"
+        )
     );
     let short = "has 6 bytes of samples, expected a multiple of 4; the file is cut short";
     assert_eq!(
         said(&wav(1, 16, &[1, 2, 3, 4, 5, 6])),
-        format!("f.wav: {short}{DAMAGED}")
+        format!("f.wav: {short}\n  help: {DAMAGED}")
     );
     // Half a sample at the end, as a recording that was cut off leaves it.
     let half = said(&wav(1, 16, &[1, 2, 3, 4, 5]));

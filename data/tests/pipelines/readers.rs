@@ -38,7 +38,7 @@ fn said<T>(result: Result<T>, name: &str) -> String {
 
 /// A message with the remedy for a damaged file.
 fn copy_again(message: &str) -> String {
-    format!("{message}{}", ramie_core::files::DAMAGED)
+    format!("{message}\n  help: {}", ramie_core::files::DAMAGED)
 }
 
 fn without(bytes: &[u8], count: usize) -> Vec<u8> {

@@ -166,11 +166,11 @@ impl Gpt2Block {
             attn: layers
                 .attention_config(config.n_head)
                 .out_kernel_init(last.clone())
-                .build(features, &mut *rngs),
+                .build(features, rngs),
             ln_2: layers.norm(rngs),
             mlp: Gpt2Mlp {
-                c_fc: linear(inner, &weights).build(features, &mut *rngs),
-                c_proj: linear(features, &last).build(inner, &mut *rngs),
+                c_fc: linear(inner, &weights).build(features, rngs),
+                c_proj: linear(features, &last).build(inner, rngs),
                 activation: activation::named("Gpt2", &config.activation_function),
             },
             dropout: Dropout::new(config.resid_pdrop, rngs),

@@ -142,7 +142,7 @@ impl LlamaBlock {
                 .force_fp32_for_softmax(true)
                 .attention_fn(config.attention_fn.clone())
                 .rotary(config.rotary())
-                .build(features, &mut *rngs),
+                .build(features, rngs),
             post_attention_layernorm: config.build_norm(rngs),
             mlp: LlamaMlp {
                 gate_proj: project(features, inner, rngs),
@@ -183,7 +183,7 @@ impl Llama {
                 .dtype(config.computed())
                 .param_dtype(config.param_dtype)
                 .embedding_init(init::normal(config.initializer_range))
-                .build(&mut *rngs),
+                .build(rngs),
             layers: (0..config.num_hidden_layers)
                 .map(|_| LlamaBlock::new(config, rngs))
                 .collect(),

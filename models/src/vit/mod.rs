@@ -153,7 +153,7 @@ impl VitEmbeddings {
                 .dtype(layers.dtype())
                 .param_dtype(dtype)
                 .kernel_init(layers.weights())
-                .build(config.num_channels, &mut *rngs),
+                .build(config.num_channels, rngs),
             dropout: Dropout::new(config.hidden_dropout_prob, rngs),
             image_size: image,
         }

@@ -150,7 +150,7 @@ impl Pretrained for Joined {
     fn new(inputs_first: &bool, rngs: &mut Rngs) -> Joined {
         let layer = LinearGeneral::features([2, 2]).without_bias();
         Joined {
-            query: layer.build(3, &mut *rngs),
+            query: layer.build(3, rngs),
             key: layer.build(3, rngs),
             inputs_first: *inputs_first,
         }

@@ -299,7 +299,7 @@ fn adapters_of_any_axes() {
     let rngs = &mut Rngs::new(0);
     let mut layer = LinearGeneral::features([4, 5])
         .axis(&[0, 2])
-        .build([2, 3], &mut *rngs);
+        .build([2, 3], rngs);
     let x = random::normal(&random::key(0), &[2, 7, 3], DType::F32);
     let before = layer.forward(&x);
     apply_lora(&mut layer, 3, |_| true, rngs);
@@ -320,7 +320,7 @@ fn adapters_of_any_axes() {
     let narrow = Linear::features(4)
         .dtype(DType::BF16)
         .param_dtype(DType::BF16);
-    let mut narrow = narrow.build(3, &mut *rngs);
+    let mut narrow = narrow.build(3, rngs);
     apply_lora(&mut narrow, 2, |_| true, rngs);
     assert_eq!(
         narrow.forward(&Array::ones(&[2, 3], DType::BF16)).dtype(),
@@ -350,7 +350,7 @@ fn adapters_that_cannot_be_added() {
     let mut batched = LinearGeneral::features(3)
         .axis(&[2])
         .batch_dims(1)
-        .build_batched(&[2], 3, &mut *rngs);
+        .build_batched(&[2], 3, rngs);
     let text = panic_message(|| apply_lora(&mut batched, 2, |_| true, rngs));
     assert!(text.contains("a kernel for each batch element"), "{text}");
 }

@@ -28,7 +28,7 @@ impl ConvBlock {
             // The normalization already has a bias.
             conv: Conv::features(outputs, [3, 3])
                 .without_bias()
-                .build(inputs, &mut *rngs),
+                .build(inputs, rngs),
             norm: BatchNorm::config().momentum(0.9).build(outputs, rngs),
         }
     }

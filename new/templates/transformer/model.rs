@@ -44,7 +44,7 @@ impl Block {
             attention: MultiHeadAttention::heads(sizes.heads)
                 .use_bias(false)
                 .rotary(RotaryEmbedding::new(width / sizes.heads))
-                .build(width, &mut *rngs),
+                .build(width, rngs),
             norm2: RMSNorm::new(width, rngs),
             up: Linear::new(width, inner, rngs),
             down: Linear::new(inner, width, rngs),

@@ -24,6 +24,7 @@ use ramie_core::{Tree, tree};
 /// # Panics
 /// Panics if no argument has `num_dims` axes, or if the first axis of a result is not the
 /// merged axis.
+#[doc(alias = "BatchApply")]
 #[track_caller]
 pub fn batch_apply<A: Tree, R: Tree>(num_dims: usize, f: impl FnOnce(A) -> R, args: A) -> R {
     let leaves = tree::leaves(&args);

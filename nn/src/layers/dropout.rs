@@ -3,7 +3,7 @@
 use super::hyperparameters::hyperparameters;
 use super::mode::Mode;
 use crate::model::observed;
-use crate::{Deterministic, Module, RngStream, Rngs, Vars, linen};
+use crate::{Deterministic, Module, RngStream, Rngs, VarSource, linen};
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, where_};
 use std::borrow::Cow;
@@ -172,9 +172,9 @@ impl DropoutConfig {
     /// # Panics
     /// Panics if neither that stream nor `default` exists.
     #[track_caller]
-    pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> Dropout {
+    pub fn build(&self, vars: &mut impl VarSource) -> Dropout {
         Dropout {
-            rngs: vars.into().fork_rng(self.rng_collection),
+            rngs: vars.vars().fork_rng(self.rng_collection),
             ..self.build_without_keys()
         }
     }

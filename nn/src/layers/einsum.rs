@@ -3,7 +3,7 @@
 use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::promote::promote_affine;
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Sizes, Vars};
+use crate::{Module, Param, Rngs, Sizes, VarSource};
 use ramie_core::numpy::einsum_with;
 use ramie_core::options::Contraction;
 use ramie_core::{Array, PartitionSpec};
@@ -154,8 +154,8 @@ impl EinsumConfig {
     /// # Panics
     /// Panics if the equation does not have an input, a kernel of this rank, and a result.
     #[track_caller]
-    pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> Einsum {
-        let vars = &mut vars.into();
+    pub fn build(&self, vars: &mut impl VarSource) -> Einsum {
+        let vars = &mut vars.vars();
         let kernel = self.shape.list();
         let bias = bias_shape(&self.equation, &kernel);
         let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &bias);

@@ -6,7 +6,7 @@ use crate::init::{self, Distribution, FanMode, Initializer};
 use crate::layers::in_scope;
 use crate::linen;
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Vars};
+use crate::{Module, Param, Rngs, VarSource};
 use ramie_core::sharding::auto_axes;
 use ramie_core::{Array, DType, PartitionSpec, where_};
 
@@ -208,8 +208,8 @@ impl EmbedConfig {
     /// scope, [`attend`](Embed::attend) computes in the dtype that the table and the query
     /// promote to.
     #[track_caller]
-    pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> Embed {
-        let vars = &mut vars.into();
+    pub fn build(&self, vars: &mut impl VarSource) -> Embed {
+        let vars = &mut vars.vars();
         let shape = [self.num_embeddings, self.features];
         let dtype = if vars.in_scope() {
             self.dtype

@@ -3,7 +3,7 @@
 use super::{
     BatchNorm, Conv, ConvLocal, ConvTranspose, Dropout, Einsum, Embed, GroupNorm, InstanceNorm,
     LayerNorm, Linear, LinearGeneral, Lora, LoraLinear, MultiHeadAttention, PReLU, RMSNorm,
-    Sequential,
+    Sequential, SwiGLU,
 };
 use ramie_core::{Array, Tree};
 
@@ -67,6 +67,7 @@ forward!(
     PReLU,
     RMSNorm,
     Sequential,
+    SwiGLU,
 );
 
 impl<B: Forward> Forward for Lora<B> {

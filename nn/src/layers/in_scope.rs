@@ -8,7 +8,7 @@ use ramie_core::{Array, Tree};
 macro_rules! in_scope {
     ($scope:expr, |$vars:ident| $make:expr, |$layer:ident| $call:expr $(,)?) => {{
         let $layer = &mut {
-            let $vars = &mut $crate::Vars::from(&mut *$scope);
+            let $vars = &mut $crate::VarSource::vars($scope);
             $make
         };
         let before = ramie_core::tree::leaves(&*$layer);

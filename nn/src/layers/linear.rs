@@ -5,7 +5,7 @@ use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Vars};
+use crate::{Module, Param, Rngs, VarSource};
 use ramie_core::lax::DotDimensionNumbers;
 use ramie_core::{Array, PartitionSpec};
 
@@ -137,8 +137,8 @@ impl LinearConfig {
     ///
     /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Linear {
-        let vars = &mut vars.into();
+    pub fn build(&self, in_features: usize, vars: &mut impl VarSource) -> Linear {
+        let vars = &mut vars.vars();
         let kernel = [in_features, self.features];
         let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &kernel[1..]);
         Linear {

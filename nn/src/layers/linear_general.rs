@@ -7,7 +7,7 @@ use super::promote::promote_affine;
 use crate::layers::in_scope;
 use crate::linen;
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Sizes, Vars};
+use crate::{Module, Param, Rngs, Sizes, VarSource};
 use ramie_core::lax::DotDimensionNumbers;
 use ramie_core::{Array, PartitionSpec};
 use std::borrow::Cow;
@@ -175,11 +175,7 @@ impl LinearGeneralConfig {
     /// Panics if the number of sizes differs from the number of axes. Also panics if the layer
     /// has batch axes; use [`build_batched`](LinearGeneralConfig::build_batched) for these.
     #[track_caller]
-    pub fn build<'a>(
-        &self,
-        in_features: impl Into<Sizes>,
-        vars: impl Into<Vars<'a>>,
-    ) -> LinearGeneral {
+    pub fn build(&self, in_features: impl Into<Sizes>, vars: &mut impl VarSource) -> LinearGeneral {
         self.build_batched(&[], in_features, vars)
     }
 
@@ -190,11 +186,11 @@ impl LinearGeneralConfig {
     /// Panics if the number of sizes differs from the number of axes, or that of batch sizes
     /// from the number of batch axes.
     #[track_caller]
-    pub fn build_batched<'a>(
+    pub fn build_batched(
         &self,
         batch: &[usize],
         in_features: impl Into<Sizes>,
-        vars: impl Into<Vars<'a>>,
+        vars: &mut impl VarSource,
     ) -> LinearGeneral {
         let (inputs, outputs) = (in_features.into().list(), self.features.list());
         assert!(
@@ -208,7 +204,7 @@ impl LinearGeneralConfig {
             self.batch_dims,
             self.axis
         );
-        let vars = &mut vars.into();
+        let vars = &mut vars.vars();
         let size = |sizes: &[usize]| -> usize { sizes.iter().product() };
         let (rows, columns) = (size(batch) * size(&inputs), size(&outputs));
         let drawn = self

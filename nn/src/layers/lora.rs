@@ -6,7 +6,7 @@ use super::linear::affine;
 use super::promote::promote;
 use crate::init::{self, Initializer};
 use crate::model::observed;
-use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, Vars};
+use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, VarSource};
 use ramie_core::{Array, DType, PartitionSpec};
 
 /// A low-rank adapter: the product of the input with two thin matrices, added to the output of
@@ -31,6 +31,7 @@ use ramie_core::{Array, DType, PartitionSpec};
 /// });
 /// assert_eq!(grads.len(), 2);
 /// ```
+#[doc(alias = "LoRA")]
 #[derive(Clone, Debug, Module)]
 pub struct Lora<B: Forward = Linear> {
     /// The first matrix, `[in_features, rank]`.
@@ -134,8 +135,8 @@ impl<B: Forward> Lora<B> {
 impl LoraConfig {
     /// Builds the adapter for inputs of `in_features`, with variables from `Rngs` or a scope.
     #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Lora {
-        let vars = &mut vars.into();
+    pub fn build(&self, in_features: usize, vars: &mut impl VarSource) -> Lora {
+        let vars = &mut vars.vars();
         let (rank, dtype) = (self.lora_rank, self.param_dtype);
         Lora {
             lora_a: vars.drawn("lora_a", &self.a_initializer, &[in_features, rank], dtype),
@@ -264,8 +265,8 @@ impl LoraLinear {
 impl LoraLinearConfig {
     /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> LoraLinear {
-        let vars = &mut vars.into();
+    pub fn build(&self, in_features: usize, vars: &mut impl VarSource) -> LoraLinear {
+        let vars = &mut vars.vars();
         let kernel = [in_features, self.features];
         let lora = LoraConfig::new(self.lora_rank, self.features)
             .dtype(self.lora_dtype)

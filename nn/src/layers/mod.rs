@@ -22,6 +22,7 @@ pub(crate) mod promote;
 mod recurrent;
 mod sequential;
 mod sizes;
+mod swiglu;
 
 pub use attention::{
     AttentionDropout, AttentionFn, AttentionInputs, AttentionOptions, HeadNorm, MultiHeadAttention,
@@ -59,3 +60,4 @@ pub use recurrent::{
 pub use sequential::{AnyLayer, ByCall, ByType, IntoLayer, IntoLayers, Sequential};
 pub use sequential::{IntoStep, IntoSteps, LinenSequential};
 pub use sizes::Sizes;
+pub use swiglu::{SwiGLU, SwiGLUConfig};

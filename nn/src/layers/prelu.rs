@@ -3,7 +3,7 @@
 use super::hyperparameters::{hyperparameters, linen_layer};
 use super::promote::promote;
 use crate::model::observed;
-use crate::{Metadata, Module, Param, Vars};
+use crate::{Metadata, Module, Param, VarSource};
 use ramie_core::{Array, DType, where_};
 
 /// A leaky rectifier whose negative slope is a parameter (`nnx.PReLU`, `nn.PReLU`; He et al.,
@@ -81,8 +81,8 @@ impl PReLU {
 impl PReLUConfig {
     /// Builds the layer with its slope from `Rngs` or a scope. It takes no key.
     #[track_caller]
-    pub fn build<'a>(&self, vars: impl Into<Vars<'a>>) -> PReLU {
-        let vars = &mut vars.into();
+    pub fn build(&self, vars: &mut impl VarSource) -> PReLU {
+        let vars = &mut vars.vars();
         let (first, dtype) = (self.negative_slope_init, self.param_dtype);
         let slope: Param = vars.variable("negative_slope", || Array::scalar(first, dtype));
         PReLU {

@@ -22,6 +22,7 @@ pub enum CollectionFilter {
 
 impl CollectionFilter {
     /// Creates a filter of all collections except those with these names.
+    #[doc(alias = "DenyList")]
     pub fn all_but<'a>(names: impl IntoIterator<Item = &'a str>) -> CollectionFilter {
         CollectionFilter::AllBut(names.into_iter().map(str::to_owned).collect())
     }

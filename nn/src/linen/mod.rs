@@ -75,6 +75,7 @@ pub use crate::layers::LoraConfig as Lora;
 pub use crate::layers::LoraLinearConfig as LoraLinear;
 pub use crate::layers::MultiHeadAttentionConfig as MultiHeadAttention;
 pub use crate::layers::PReLUConfig as PReLU;
+pub use crate::layers::SwiGLUConfig as SwiGLU;
 pub use crate::layers::{
     BatchNormConfig as BatchNorm, GroupNormConfig as GroupNorm, InstanceNormConfig as InstanceNorm,
     LayerNormConfig as LayerNorm, RMSNormConfig as RMSNorm, SpectralNormConfig as SpectralNorm,

@@ -160,6 +160,7 @@ impl Variables {
     ///
     /// # Panics
     /// Panics if a spec has a name that is not an axis of the mesh.
+    #[doc(alias = "get_sharding")]
     #[track_caller]
     pub fn sharding(&self, mesh: Mesh, rules: Option<LogicalAxisRules>) -> Shardings {
         let specs = match rules {

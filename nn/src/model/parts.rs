@@ -84,6 +84,7 @@ pub fn iter_modules<M: Tree>(model: &M) -> Vec<Node> {
 }
 
 /// Returns the structs and enums that are direct children of the model (`nnx.iter_children`).
+#[doc(alias = "iter_module_children")]
 pub fn iter_children<M: Tree>(model: &M) -> Vec<Node> {
     let nodes = iter_modules(model);
     let inside = usize::from(nodes.first().is_some_and(|n| n.path.is_empty()));
@@ -135,6 +136,7 @@ pub fn for_each_mut<T: 'static, M: Tree>(model: &mut M, mut f: impl FnMut(&str, 
 /// let changed = nnx::set_attributes(&mut model, to_bf16);
 /// assert_eq!(changed, 1);
 /// ```
+#[doc(alias = "with_attributes")]
 pub fn set_attributes<T: 'static, M: Tree>(model: &mut M, mut f: impl FnMut(&mut T)) -> usize {
     let mut count = 0;
     for_each_mut(model, |_, part| {

@@ -16,6 +16,7 @@ use std::marker::PhantomData;
 ///
 /// Paths begin with the collection: `params.Dense_0.kernel`. The module is a static value,
 /// compared by its [`Debug`] output.
+#[doc(alias = "ToNNX")]
 pub struct ToNnx<M> {
     /// The module.
     pub module: M,

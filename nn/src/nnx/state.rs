@@ -16,6 +16,7 @@ pub type FlatState = Vec<(Vec<String>, Array)>;
 /// let state = State::from_iter([("dense.bias", Array::zeros(&[2], DType::F32))]);
 /// assert_eq!(nnx::to_flat_state(&state)[0].0, ["dense", "bias"]);
 /// ```
+#[doc(alias = "flat_state")]
 pub fn to_flat_state(state: &State) -> FlatState {
     let steps = |path: &str| path.split('.').map(str::to_owned).collect();
     state.iter().map(|(p, a)| (steps(p), a.clone())).collect()

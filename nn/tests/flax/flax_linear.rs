@@ -4,8 +4,9 @@ use crate::common;
 
 use common::Golden;
 use ramie_core::{Array, DType};
-use ramie_nn::linen::{Dense, Module, Scope};
-use ramie_nn::{Linear, Module as _, Rngs, init};
+use ramie_nn::linen::{self, Dense, Module, Scope};
+use ramie_nn::{Forward, Linear, Module as _, Rngs, Sequential, SwiGLU, init};
+use ramie_testing::panic_message;
 
 #[derive(Clone)]
 struct Block {
@@ -92,4 +93,43 @@ fn nnx() {
     golden.case("mlp").nnx(mlp, |m, x| {
         vec![m.out.forward(&m.hidden.forward(&x[0]).tanh())]
     });
+}
+
+#[test]
+fn swiglu() {
+    let golden = Golden::open("flax_linear");
+    let one = |m: linen::SwiGLU| move |s: &mut Scope, x: &[Array]| vec![m.call(s, x[0].clone())];
+    let new = || linen::SwiGLU::new(6);
+    golden.case("swiglu").linen(one(new()));
+    golden.case("swiglu_deep").linen(one(new()));
+    let inits = new()
+        .use_bias(true)
+        .kernel_init(init::he_uniform())
+        .bias_init(init::normal(1.0));
+    golden.case("swiglu_inits").linen(one(inits));
+    let bf16 = one(new().dtype(DType::BF16));
+    golden.case("swiglu_bf16").tolerance(BF16).linen(bf16);
+    let forward = |m: &mut SwiGLU, x: &[Array]| vec![m.forward(&x[0])];
+    let rngs = &mut Rngs::new(0);
+    golden
+        .case("nnx_swiglu")
+        .nnx(SwiGLU::new(3, 6, rngs), forward);
+    let bias = SwiGLU::features(6).use_bias(true).param_dtype(DType::BF16);
+    let bias = bias.build(3, &mut Rngs::new(0));
+    golden.case("nnx_swiglu_bias").nnx(bias, forward);
+}
+
+#[test]
+fn swiglu_is_a_layer_with_a_last_axis_of_its_features() {
+    let mut net = Sequential::new((SwiGLU::new(3, 4, &mut Rngs::new(0)), Array::tanh));
+    assert_eq!(
+        net.forward(&Array::ones(&[2, 3], DType::F32)).shape(),
+        [2, 4]
+    );
+    let text = panic_message(|| drop(net.forward(&Array::ones(&[2, 5], DType::F32))));
+    assert!(
+        text.contains("f32[2,5], expected a last axis of 3"),
+        "{text}"
+    );
+    assert!(text.contains("help: create the layer"), "{text}");
 }

@@ -214,10 +214,8 @@ mod structs {
     impl Cnn {
         pub fn new(rngs: &mut Rngs) -> Cnn {
             Cnn {
-                conv: Conv::features(4, [3, 3])
-                    .without_bias()
-                    .build(1, &mut *rngs),
-                norm: BatchNorm::config().momentum(0.9).build(4, &mut *rngs),
+                conv: Conv::features(4, [3, 3]).without_bias().build(1, rngs),
+                norm: BatchNorm::config().momentum(0.9).build(4, rngs),
                 drop1: Dropout::new(0.25, rngs),
                 hidden: Linear::new(64, 16, rngs),
                 drop2: Dropout::new(0.5, rngs),

@@ -72,7 +72,7 @@ fn sequential_in_nnx() {
     let rngs = &mut Rngs::new(0);
     let changing = (
         // The gradient of a bias before normalization is zero.
-        Linear::features(4).without_bias().build(3, &mut *rngs),
+        Linear::features(4).without_bias().build(3, rngs),
         BatchNorm::new(4, rngs),
         Dropout::new(0.5, rngs),
     );

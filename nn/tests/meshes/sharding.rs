@@ -35,11 +35,11 @@ impl Mlp {
             up: Linear::features(16)
                 .kernel_init(kernel(P![outer, inner]))
                 .bias_init(bias)
-                .build(8, &mut *rngs),
+                .build(8, rngs),
             down: Linear::features(8)
                 .kernel_init(kernel(P![inner, outer]))
                 .without_bias()
-                .build(16, &mut *rngs),
+                .build(16, rngs),
             table: Embed::new(4, 8, rngs),
         }
     }

@@ -17,4 +17,3 @@ mod programs_linen;
 mod public_reports;
 mod rotary;
 mod training;
-mod writers;

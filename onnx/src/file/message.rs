@@ -2,7 +2,7 @@
 
 use super::tensor::Tensor;
 use super::wire::{Reader, Result, Value};
-use ramie_core::files::Problem;
+use ramie_core::files::{Message, Problem};
 use std::fmt;
 use std::io::{Read, Seek};
 
@@ -143,10 +143,12 @@ pub(super) fn entry<R: Read + Seek>(r: &mut Reader<R>, end: u64) -> Result<(Stri
 
 fn graph<R: Read + Seek>(r: &mut Reader<R>, end: u64, depth: usize) -> Result<Graph> {
     if depth == DEEPEST {
-        return Err(Problem::File(format!(
-            "has graphs within graphs, more than {DEEPEST} levels\n  help: the file is damaged; \
-             copy or export it again"
-        )));
+        return Err(Problem::file(
+            Message::new(format!(
+                "has graphs within graphs, more than {DEEPEST} levels"
+            ))
+            .help("the file is damaged; copy or export it again"),
+        ));
     }
     let mut graph = Graph::default();
     r.message(end, |r, field, value| {
@@ -156,10 +158,9 @@ fn graph<R: Read + Seek>(r: &mut Reader<R>, end: u64, depth: usize) -> Result<Gr
             (11, Value::Bytes(end)) => graph.inputs.push(value_info(r, end)?),
             (12, Value::Bytes(end)) => graph.outputs.push(value_info(r, end)?),
             (15, Value::Bytes(_)) => {
-                return Err(Problem::File(
-                    "has sparse tensors, which are not supported\n  help: export the model with \
-                     dense tensors"
-                        .into(),
+                return Err(Problem::file(
+                    Message::new("has sparse tensors, which are not supported")
+                        .help("export the model with dense tensors"),
                 ));
             }
             _ => {}
@@ -184,10 +185,10 @@ fn node<R: Read + Seek>(r: &mut Reader<R>, end: u64, depth: usize) -> Result<Nod
         Ok(())
     })?;
     if node.operator.is_empty() {
-        Err(Problem::File(format!(
-            "the node before byte {end} has no operator\n  help: the file is damaged; copy or \
-         export it again"
-        )))
+        Err(Problem::file(
+            Message::new(format!("the node before byte {end} has no operator"))
+                .help("the file is damaged; copy or export it again"),
+        ))
     } else {
         Ok(node)
     }

@@ -2,7 +2,7 @@
 
 use super::message::entry;
 use super::wire::{Reader, Result, Value};
-use ramie_core::files::{self, Problem};
+use ramie_core::files::{self, Message, Problem};
 use ramie_core::typing::AlignedBytes;
 use ramie_core::{Array, DType};
 use std::borrow::Cow;
@@ -143,16 +143,18 @@ impl Tensor {
     pub fn dtype(&self) -> Result<DType> {
         let dtype = dtype_of(self.data_type);
         dtype.ok_or_else(|| {
-            self.problem(&format!(
-            "has elements of {}, which Ramie does not have\n  help: export the model without this \
-             tensor",
-            data_type_name(self.data_type)
-        ))
+            self.problem(
+                Message::new(format!(
+                    "has elements of {}, which Ramie does not have",
+                    data_type_name(self.data_type)
+                ))
+                .help("export the model without this tensor"),
+            )
         })
     }
 
-    fn problem(&self, message: &str) -> Problem {
-        Problem::Tensor(self.name.clone(), message.to_owned())
+    fn problem(&self, message: impl Into<Message>) -> Problem {
+        Problem::tensor(self.name.clone(), message)
     }
 
     /// Returns the location of the elements in another file.
@@ -162,7 +164,7 @@ impl Tensor {
             None => Ok(None),
             Some(Ok(number)) => Ok(Some(number)),
             Some(Err(_)) => {
-                Err(self.problem(&format!("has an external `{key}` that is not a number")))
+                Err(self.problem(format!("has an external `{key}` that is not a number")))
             }
         };
         let Some(location) = get("location") else {
@@ -170,10 +172,14 @@ impl Tensor {
         };
         let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if location.is_empty() || !Path::new(location).components().all(inside) {
-            return Err(self.problem(&format!(
-                "is in `{location}`, which is not below the folder of the model\n  help: files are \
-                 only read from this folder; save the model with its data beside it"
-            )));
+            return Err(self.problem(
+                Message::new(format!(
+                    "is in `{location}`, which is not below the folder of the model"
+                ))
+                .help(
+                    "files are only read from this folder; save the model with its data beside it",
+                ),
+            ));
         }
         Ok(External {
             location: location.clone(),
@@ -197,7 +203,7 @@ impl Tensor {
     fn check(&self) -> Result<()> {
         let shape = &self.shape;
         let Some((size, bytes)) = self.sizes() else {
-            return Err(self.problem(&format!("has the shape {shape:?}, which is too large")));
+            return Err(self.problem(format!("has the shape {shape:?}, which is too large")));
         };
         let (found, expected) = match &self.elements {
             Elements::None => (0, size as u64),
@@ -219,11 +225,14 @@ impl Tensor {
         if found == expected {
             return Ok(());
         }
-        Err(self.problem(&format!(
-            "has the type {}{shape:?}, which takes {expected} bytes or numbers, but the file has \
-             {found}\n  help: the file is damaged; copy or export it again",
-            data_type_name(self.data_type)
-        )))
+        Err(self.problem(
+            Message::new(format!(
+                "has the type {}{shape:?}, which takes {expected} bytes or numbers, but the \
+                file has {found}",
+                data_type_name(self.data_type)
+            ))
+            .help("the file is damaged; copy or export it again"),
+        ))
     }
 
     /// Reads the elements, one after the other and each in [`DType::size`] bytes.
@@ -268,37 +277,40 @@ impl Tensor {
     /// Opens the file with the elements, which must have as many bytes.
     fn open(&self, store: &Store, external: &External, stored: u64) -> Result<File> {
         let Some(path) = store.path() else {
-            return Err(self.problem(&format!(
-                "is in another file, `{}`, but the model was read from bytes\n  help: open the \
-                 model by its path",
-                external.location
-            )));
+            return Err(self.problem(
+                Message::new(format!(
+                    "is in another file, `{}`, but the model was read from bytes",
+                    external.location
+                ))
+                .help("open the model by its path"),
+            ));
         };
         let path = path.with_file_name(&external.location);
         let opened = files::open(&path).and_then(|file| Ok((file.metadata()?.len(), file)));
         let (length, file) = opened.map_err(|e| {
-            self.problem(&format!(
-                "cannot be read from {}: {e}\n  help: this file belongs to the model; put it into \
-                 the same folder",
-                path.display()
-            ))
+            self.problem(
+                Message::new(format!("cannot be read from {}: {e}", path.display()))
+                    .help("this file belongs to the model; put it into the same folder"),
+            )
         })?;
         let end = external.offset.checked_add(stored);
         if end.is_some_and(|end| end <= length) {
             return Ok(file);
         }
-        Err(self.problem(&format!(
-            "is at byte {} of {} and has {stored} bytes, but the file has {length}\n  help: the file \
-             is damaged or truncated; copy it again",
-            external.offset,
-            path.display()
-        )))
+        Err(self.problem(
+            Message::new(format!(
+                "is at byte {} of {} and has {stored} bytes, but the file has {length}",
+                external.offset,
+                path.display()
+            ))
+            .help("the file is damaged or truncated; copy it again"),
+        ))
     }
 
     /// Reads the tensor onto the default device.
     pub fn array(&self, store: &Store) -> Result<Array> {
         let (bytes, dtype) = (self.read(store)?, self.dtype()?);
-        Array::try_from_aligned(bytes, &self.shape, dtype).map_err(|e| self.problem(&e.to_string()))
+        Array::try_from_aligned(bytes, &self.shape, dtype).map_err(|e| self.problem(e.to_string()))
     }
 }
 

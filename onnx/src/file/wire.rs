@@ -1,6 +1,6 @@
 //! The wire format of Protocol Buffers: messages are sequences of numbered fields.
 
-use ramie_core::files::Problem;
+use ramie_core::files::{Message, Problem};
 use std::io::{BufReader, Read, Seek};
 
 pub(super) type Result<T> = std::result::Result<T, Problem>;
@@ -22,9 +22,9 @@ pub(super) struct Reader<R> {
 }
 
 fn damaged(at: u64, what: &str) -> Problem {
-    Problem::File(format!(
-        "{what} at byte {at}\n  help: this is not an ONNX file, or it was damaged or truncated; \
-         copy or export it again"
+    Problem::file(Message::new(format!("{what} at byte {at}")).help(
+        "this is not an ONNX file, or it was damaged or truncated; copy or export it \
+                again",
     ))
 }
 

@@ -20,6 +20,7 @@ use std::sync::Arc;
 ///     _ => None,
 /// });
 /// ```
+#[doc(alias("MuonDimensionNumbers", "GaLoreDimensionNumbers"))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WeightDimensionNumbers {
     /// Axes that the layer sums over.

@@ -30,6 +30,7 @@ type Update =
 /// floating-point dtypes as `f32`, so their states are in at least `f32`, too. The updates that the
 /// caller receives have the dtypes of the gradients, but at least those of the parameters; they are
 /// rounded once, after the last transformation of a chain. [`state_dtype`](crate::state_dtype()) stores a state in a narrower dtype.
+#[doc(alias("GradientTransformationExtraArgs", "with_extra_args_support"))]
 #[derive(Clone)]
 pub struct GradientTransformation {
     /// Identifies the transformation. Clones behave the same and share the id.

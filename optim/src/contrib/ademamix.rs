@@ -96,6 +96,7 @@ pub fn ademamix(learning_rate: impl Into<Schedule>) -> Ademamix {
 }
 
 /// The state of [`scale_by_simplified_ademamix`].
+#[doc(alias = "ScaleBySimplifiedAdEMAMixState")]
 #[derive(Tree)]
 pub struct ScaleBySimplifiedAdemamixState {
     /// Number of steps, 0-d `i32`.

@@ -9,6 +9,7 @@ use ramie_core::{Array, State};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_cocob`].
+#[doc(alias = "COCOBState")]
 #[derive(Tree)]
 pub struct CocobState {
     /// Initial parameters.

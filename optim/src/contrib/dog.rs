@@ -11,6 +11,7 @@ use ramie_core::{Array, DType, IntoArray, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_dog`].
+#[doc(alias = "DoGState")]
 #[derive(Tree)]
 pub struct DogState {
     /// Whether no step was made yet, 0-d `bool`.
@@ -138,6 +139,7 @@ options! {
 }
 
 /// The state of [`scale_by_dowg`].
+#[doc(alias = "DoWGState")]
 #[derive(Tree)]
 pub struct DowgState {
     /// Initial parameters.

@@ -129,6 +129,7 @@ options! {
 }
 
 /// The state of [`dadapt_adamw`].
+#[doc(alias = "DAdaptAdamWState")]
 #[derive(Tree)]
 pub struct DadaptAdamWState {
     /// Decaying mean of the scaled gradients.

@@ -9,6 +9,7 @@ mod dog;
 mod galore;
 mod learning_rate_free;
 mod madgrad;
+mod mars;
 mod mechanic;
 mod momo;
 mod muon;
@@ -37,6 +38,7 @@ pub use learning_rate_free::{
     DadaptAdamW, DadaptAdamWState, Prodigy, ProdigyState, dadapt_adamw, prodigy,
 };
 pub use madgrad::{Madgrad, MadgradState, ScaleByMadgrad, madgrad, scale_by_madgrad};
+pub use mars::{Mars, ScaleByMars, ScaleByMarsState, mars, scale_by_mars};
 pub use mechanic::{MechanicState, Mechanize, mechanize};
 pub use momo::{Momo, MomoAdam, MomoAdamState, MomoState, momo, momo_adam};
 pub use muon::{

@@ -8,6 +8,7 @@ use ramie_core::{Array, where_};
 use ramie_derive::Tree;
 
 /// The state of [`reduce_on_plateau`].
+#[doc(alias = "ReduceLROnPlateauState")]
 #[derive(Clone, Tree)]
 pub struct ReduceLrOnPlateauState {
     /// Factor that multiplies the updates, 0-d.

@@ -19,6 +19,7 @@ pub fn normalize() -> GradientTransformation {
 }
 
 /// The state of [`sam`].
+#[doc(alias = "SAMState")]
 #[derive(Tree)]
 pub struct SamState {
     /// Number of calls since the last step of the optimizer, 0-d `i32`.

@@ -16,6 +16,7 @@ use std::sync::Arc;
 /// let constant = sgd(0.1);
 /// let decaying = sgd(Schedule::new(|count| 0.1 / (count.astype(DType::F32) + 1.0)));
 /// ```
+#[doc(alias = "ScalarOrSchedule")]
 #[derive(Clone)]
 pub struct Schedule(Kind);
 

@@ -12,6 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The state of [`inject_hyperparams`].
+#[doc(alias = "InjectStatefulHyperparamsState")]
 #[derive(Tree)]
 pub struct InjectHyperparamsState {
     /// Number of steps, 0-d `i32`.
@@ -67,6 +68,7 @@ type Value = dyn Fn(&State, &ExtraArgs<'_>) -> Array + Send + Sync;
 /// let tx = inject_hyperparams(constants, |h| sgd(h.get("learning_rate")))
 ///     .stateful("learning_rate", by_loss);
 /// ```
+#[doc(alias = "WrappedSchedule")]
 #[derive(Clone)]
 pub struct StatefulSchedule {
     first: State,

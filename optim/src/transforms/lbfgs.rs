@@ -9,6 +9,7 @@ use ramie_core::{Array, DType, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_lbfgs`].
+#[doc(alias = "ScaleByLBFGSState")]
 #[derive(Tree)]
 pub struct ScaleByLbfgsState {
     /// Number of steps, 0-d `i32`.

@@ -107,6 +107,7 @@ options! {
 }
 
 /// The state of [`apply_every`].
+#[doc(alias = "ApplyEvery")]
 #[derive(Tree)]
 pub struct ApplyEveryState {
     /// Number of updates summed so far, 0-d `i32`.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The state of [`partition`].
+#[doc(alias = "MultiTransformState")]
 #[derive(Tree)]
 pub struct PartitionState {
     /// The state of each transformation by its label, a [`MaskedState`].

@@ -7,6 +7,7 @@ use ramie_core::{Array, State, where_};
 use ramie_derive::Tree;
 
 /// The state of [`scale_by_sm3`].
+#[doc(alias = "ScaleBySM3State")]
 #[derive(Tree)]
 pub struct ScaleBySm3State {
     /// For each axis of each array, at the path `path.axis`, the maximum of the sums of squares

@@ -175,6 +175,7 @@ impl Visitor for Parameters<'_> {
 /// assert_eq!(tree::get(&narrow, "mu.w").expect("a moment").dtype(), DType::BF16);
 /// assert_eq!(tree::get(&narrow, "0.count").expect("a count").dtype(), DType::I32);
 /// ```
+#[doc(alias = "tree_map_params")]
 #[track_caller]
 pub fn map_params<P: Tree, T: Tree>(
     params: &P,

@@ -231,6 +231,8 @@ pub fn of_contrib() -> Table {
         "dog_learning_rate" => dog().init_step(DogInit::LearningRate(1e-2)).weight_decay(0.01),
         "dowg" => dowg().init_estim_sq_dist(1e-2),
         "madgrad" => madgrad(0.01).weight_decay(0.01),
+        "mars" => mars(0.02).weight_decay(0.1),
+        "mars_unlimited" => mars(0.02).gamma(0.1).b1(0.9).max_grad_norm(f64::INFINITY),
         "normalize" => chain((normalize(), sgd(0.05))),
         "reduce_on_plateau" => chain((
             sgd(0.01),
@@ -349,6 +351,7 @@ pub fn with_rate(rate: &Array) -> Table {
         "dog" => dog().learning_rate(rate).init_step(DogInit::Heuristic(1e-2)),
         "dowg" => dowg().learning_rate(rate).init_estim_sq_dist(1e-2),
         "madgrad" => madgrad(rate),
+        "mars" => mars(rate),
         "momo" => momo().learning_rate(rate),
         "momo_adam" => momo_adam().learning_rate(rate),
         "mechanize" => mechanize(adam(rate)).s_init(1e-2),

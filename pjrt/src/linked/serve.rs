@@ -1,7 +1,7 @@
 //! Calls of the table: errors and panics become the errors of the API.
 
-use crate::host_calls::panic_message;
 use crate::sys::{self, ApiTable, Arguments, Padded, RawError};
+use ramie_base::panic;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -55,7 +55,7 @@ impl Failure {
     fn panicked(payload: &(dyn Any + Send)) -> Failure {
         Failure {
             code: code::INTERNAL,
-            message: format!("the CPU backend panicked: {}", panic_message(payload)),
+            message: format!("the CPU backend panicked: {}", panic::message(payload)),
         }
     }
 }

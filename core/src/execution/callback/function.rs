@@ -176,7 +176,10 @@ impl HostFunction {
             let call =
                 std::panic::AssertUnwindSafe(|| function.call(&levels, &typed, &results, device));
             let given = std::panic::catch_unwind(call).unwrap_or_else(|panic| {
-                Err(function.explain(&format!("panicked: {}", panic_text(&*panic))))
+                Err(function.explain(&format!(
+                    "panicked: {}",
+                    ramie_base::panic::message(&*panic)
+                )))
             })?;
             for (out, bytes) in outs.iter_mut().zip(&given) {
                 out.bytes.copy_from_slice(bytes);
@@ -188,15 +191,6 @@ impl HostFunction {
         };
         Ok(Callback::new(*client::runtime()?.client(), body)?)
     }
-}
-
-/// Returns the message of a panic.
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("no message")
 }
 
 impl PartialEq for HostFunction {

@@ -32,6 +32,7 @@ pub trait JitFunction<'f, M> {
 
 /// A compiled function. It is called like the original function, and has methods for staging and
 /// for inspecting its compilations.
+#[doc(alias = "Wrapped")]
 pub struct Jitted<'f, S, A, R, C: ?Sized> {
     jit: Arc<Jit<'f, S, A, R>>,
     call: Box<C>,

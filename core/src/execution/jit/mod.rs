@@ -37,6 +37,7 @@ pub struct JitOptions {
     /// of one equation that calls it (`inline` in `jax.jit`). Defaults to `false`.
     pub inline: bool,
     /// XLA flags for this function, by name.
+    #[doc(alias = "CompilerOptions")]
     pub compiler_options: Vec<(String, OptionOverride)>,
     /// Shardings of the arguments. Arrays that are not yet sharded over a mesh are moved to them;
     /// arrays with another mesh sharding are rejected. By default arguments stay where they are.
@@ -90,6 +91,7 @@ impl Default for JitOptions {
 /// # Panics
 /// The returned function panics if the traced function panics, and if compiling or running fails.
 /// [`Jitted::lower`] and the stages that follow it return those failures as errors.
+#[doc(alias = "pjit")]
 #[track_caller]
 pub fn jit<'f, F: JitFunction<'f, M>, M>(f: F) -> F::Jitted {
     f.into_jitted(JitOptions::default())
@@ -111,6 +113,7 @@ const UNSET: u8 = 2;
 /// Enables or disables compilation logs on standard error: when a function is compiled, how long
 /// it took, and why no earlier program matched. For operations outside `jit`, the logs contain
 /// their number and the line that compiled most of them. Also enabled by `RAMIE_LOG_COMPILES=1`.
+#[doc(alias = "explain_cache_misses")]
 pub fn log_compiles(on: bool) {
     LOG_COMPILES.store(u8::from(on), Ordering::Relaxed);
 }

@@ -156,6 +156,7 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
     }
 
     /// Returns the program in StableHLO.
+    #[doc(alias = "compiler_ir")]
     pub fn as_text(&self) -> String {
         strip_locations(&self.program.text)
     }
@@ -248,6 +249,7 @@ impl<S: Tree, A: Tree, R: Tree> Compiled<S, A, R> {
     }
 
     /// Returns the loaded executable.
+    #[doc(alias = "runtime_executable")]
     pub fn executable(&self) -> &Executable {
         &self.program.value.executable
     }

@@ -106,6 +106,23 @@ impl ops::Not for Array {
 }
 
 impl Array {
+    /// Computes the product of the elements in the dtype `out_dtype`, to which both operands are
+    /// converted first (`jax.lax.mul` with `out_dtype=`). Operands are broadcast.
+    ///
+    /// ```no_run
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::from([100i8, -7]);
+    /// assert_eq!(x.mul_with(&x, DType::I32).to_vec::<i32>(), [10000, 49]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the shapes do not broadcast.
+    #[track_caller]
+    pub fn mul_with(&self, other: impl IntoArray, out_dtype: DType) -> Array {
+        let other = other.into_array().astype(out_dtype);
+        self.astype(out_dtype).mul(other)
+    }
+
     /// Converts the array to an inexact dtype: floats and complex numbers stay, others become
     /// `f32`.
     #[track_caller]

@@ -13,6 +13,7 @@ use crate::{Array, Aval, DType, PartitionSpec};
 pub struct Like {
     dtype: Option<DType>,
     shape: Option<Dims>,
+    sharding: Option<PartitionSpec>,
 }
 
 impl Like {
@@ -24,6 +25,13 @@ impl Like {
     /// Sets the dtype.
     pub fn dtype(mut self, dtype: DType) -> Like {
         self.dtype = Some(dtype);
+        self
+    }
+
+    /// Sets the sharding over explicit axes of the current mesh (`sharding=` of `lax.full_like`).
+    /// Defaults to that of the array, if the shape is the same.
+    pub fn sharding(mut self, spec: impl Into<PartitionSpec>) -> Like {
+        self.sharding = Some(spec.into());
         self
     }
 
@@ -123,6 +131,10 @@ impl Array {
             Some(dtype) => self.aval().with_dtype(dtype),
             None => self.aval(),
         };
+        if let Some(spec) = how.sharding {
+            let shape = how.shape.as_deref().unwrap_or(self.shape());
+            return Array::full_with(shape, value, aval.dtype(), spec);
+        }
         match how.shape {
             Some(shape) if *shape != *self.shape() => Array::full(&shape, value, aval.dtype()),
             _ => self.filled(value, aval),
@@ -177,6 +189,7 @@ impl Array {
     ///
     /// # Panics
     /// Panics if the axis is out of range or `dtype` is `Bool`.
+    #[doc(alias = "broadcasted_iota")]
     #[track_caller]
     pub fn iota(shape: &[usize], axis: usize, dtype: DType) -> Array {
         let shape = shape.into();

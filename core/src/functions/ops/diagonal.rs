@@ -2,6 +2,7 @@
 
 use super::{IndexItem, listed};
 use crate::base::location;
+use crate::options::Reduction;
 use crate::prim::index::positions::check_count;
 use crate::{Array, DType, IntoArray, where_};
 
@@ -16,6 +17,38 @@ fn lower_triangle(rows: usize, columns: usize, k: isize) -> Array {
 fn near(k: isize, rows: usize, columns: usize) -> isize {
     let signed = |n: usize| isize::try_from(n).unwrap_or(isize::MAX);
     k.clamp(-signed(rows), signed(columns))
+}
+
+/// Options of [`Array::trace_with`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trace {
+    axes: Option<(isize, isize)>,
+    dtype: Option<DType>,
+}
+
+impl Trace {
+    /// Creates the default options: the first two axes, and the dtype of a sum.
+    pub fn new() -> Trace {
+        Trace::default()
+    }
+
+    /// Sets the axes of the matrices (`axis1` and `axis2` in JAX).
+    #[must_use]
+    pub fn axes(self, axis1: isize, axis2: isize) -> Trace {
+        Trace {
+            axes: Some((axis1, axis2)),
+            ..self
+        }
+    }
+
+    /// Sets the dtype of the sum and of the result.
+    #[must_use]
+    pub fn dtype(self, dtype: DType) -> Trace {
+        Trace {
+            dtype: Some(dtype),
+            ..self
+        }
+    }
 }
 
 impl Array {
@@ -93,7 +126,34 @@ impl Array {
     /// Panics if the array has fewer than two axes.
     #[track_caller]
     pub fn trace(&self, k: isize) -> Array {
-        self.diagonal(k).sum_over(-1)
+        self.trace_with(k, Trace::new())
+    }
+
+    /// Same as [`trace`](Array::trace), over other axes or in another dtype (`jnp.trace` with
+    /// `axis1=`, `axis2=` and `dtype=`).
+    ///
+    /// ```no_run
+    /// use ramie_core::options::Trace;
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::arange(8).reshape(&[2, 2, 2]);
+    /// let sums = x.trace_with(0, Trace::new().axes(1, 2).dtype(DType::F32));
+    /// assert_eq!(sums.to_vec::<f32>(), [3.0, 11.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the array has fewer than two axes, if an axis is out of range, or if both axes are
+    /// the same.
+    #[track_caller]
+    pub fn trace_with(&self, k: isize, how: Trace) -> Array {
+        let diagonal = match how.axes {
+            None => self.diagonal(k),
+            Some((axis1, axis2)) => self.diagonal_with(k, axis1, axis2),
+        };
+        let over = Reduction::over(-1);
+        diagonal.sum_over(match how.dtype {
+            None => over,
+            Some(dtype) => over.dtype(dtype),
+        })
     }
 
     /// Returns for a 1-d array the matrix that has it on the `k`-th diagonal and zeros elsewhere,

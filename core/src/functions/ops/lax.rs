@@ -1,7 +1,7 @@
 //! Functions of `jax.lax` that are expressed by other functions.
 
 use crate::lax::{DotDimensionNumbers, GatherScatterMode, sort};
-use crate::options::Contraction;
+use crate::options::{Contraction, NonNegative};
 use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{Gather, GatherDimensionNumbers};
 use crate::prim::operands;
@@ -108,6 +108,21 @@ impl Array {
         self.dynamic_slice_in_dim(index, 1, axis)
     }
 
+    /// Same as [`dynamic_index_in_dim`](Array::dynamic_index_in_dim), for an index that is not
+    /// negative (`allow_negative_indices=False`).
+    ///
+    /// # Panics
+    /// Panics in the same cases as `dynamic_index_in_dim`.
+    #[track_caller]
+    pub fn dynamic_index_in_dim_with(
+        &self,
+        index: impl IntoArray,
+        axis: isize,
+        positive: NonNegative,
+    ) -> Array {
+        self.dynamic_slice_in_dim_with(index, 1, axis, positive)
+    }
+
     /// Replaces one element of an axis by `update`, which must have that axis with size 1 or lack
     /// it (`jax.lax.dynamic_update_index_in_dim`).
     ///
@@ -121,13 +136,30 @@ impl Array {
         index: impl IntoArray,
         axis: isize,
     ) -> Array {
+        let positive = NonNegative::along(&[]);
+        self.dynamic_update_index_in_dim_with(update, index, axis, positive)
+    }
+
+    /// Same as [`dynamic_update_index_in_dim`](Array::dynamic_update_index_in_dim), for an index
+    /// that is not negative (`allow_negative_indices=False`).
+    ///
+    /// # Panics
+    /// Panics in the same cases as `dynamic_update_index_in_dim`.
+    #[track_caller]
+    pub fn dynamic_update_index_in_dim_with(
+        &self,
+        update: &Array,
+        index: impl IntoArray,
+        axis: isize,
+        positive: NonNegative,
+    ) -> Array {
         let at = self.axis("dynamic_update_index_in_dim", axis);
         let update = if update.ndim() == self.ndim() {
             update.clone()
         } else {
             update.expand_dims(&[at as isize])
         };
-        self.dynamic_update_slice_in_dim(&update, index, axis)
+        self.dynamic_update_slice_in_dim_with(&update, index, axis, positive)
     }
 
     /// Selects the slices at indices along several axes, which are removed, and stacks them along
@@ -223,20 +255,20 @@ impl Array {
     }
 
     /// Returns the `k` largest elements along an axis and their indices (`jax.lax.approx_max_k`).
-    /// The result is exact, regardless of the recall target that JAX would use.
+    /// The result is exact: JAX's `recall_target`, `reduction_input_size_override` and
+    /// `aggregate_to_topk` select approximations.
     ///
     /// # Panics
     /// Panics if the elements are not floats, or if the axis is out of range or shorter than `k`.
     #[track_caller]
     pub fn approx_max_k(&self, k: usize, axis: isize) -> (Array, Array) {
         let at = float_axis("approx_max_k", self, axis);
-        let (values, indices) = self.move_axis(at, -1).top_k(k);
-        (values.move_axis(-1, at), indices.move_axis(-1, at))
+        self.top_k_with(k, at)
     }
 
     /// Returns the `k` smallest elements along an axis and their indices
-    /// (`jax.lax.approx_min_k`). The result is exact, regardless of the recall target that JAX
-    /// would use.
+    /// (`jax.lax.approx_min_k`). The result is exact, as that of
+    /// [`approx_max_k`](Array::approx_max_k).
     ///
     /// # Panics
     /// Panics if the elements are not floats, or if the axis is out of range or shorter than `k`.

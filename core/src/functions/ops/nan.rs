@@ -1,15 +1,14 @@
-//! Reductions that ignore NaN, and `argmax` and `argmin` without NaN.
+//! Reductions that ignore NaN.
 
 use super::reduce::reductions;
 use super::reduction::Reduction;
 use crate::dtypes::Scalar;
-use crate::prim::elementwise::parts::require_real;
 use crate::prim::reduce::{highest, lowest};
 use crate::{Array, DType, where_};
 
 /// Replaces NaN by `value`.
 #[track_caller]
-fn without_nan(x: &Array, value: impl Into<Scalar>) -> Array {
+pub(super) fn without_nan(x: &Array, value: impl Into<Scalar>) -> Array {
     if !x.dtype().is_inexact() {
         return x.clone();
     }
@@ -101,39 +100,6 @@ fn variance(how: &Reduction, x: &Array) -> Array {
 #[track_caller]
 fn deviation(how: &Reduction, x: &Array) -> Array {
     variance(how, x).sqrt()
-}
-
-/// Returns the indices, or -1 where all elements along the axis are NaN.
-#[track_caller]
-fn position(x: &Array, axis: isize, found: Array) -> Array {
-    if !x.dtype().is_float() {
-        return found;
-    }
-    where_(x.is_nan().all_over(axis), -1, found)
-}
-
-macro_rules! nan_arg_reductions {
-    ($($f:ident $of:ident $end:ident $word:literal;)*) => {
-        impl Array { $(
-            #[doc = concat!("Returns the index (`i32`) of the ", $word, " element along an axis that is not NaN, or")]
-            /// -1 if all elements are NaN. With `None` instead of an axis, the array is flattened first.
-            ///
-            /// # Panics
-            /// Panics if the axis is out of range or has size 0, or the array is complex.
-            #[track_caller]
-            pub fn $f(&self, axis: impl Into<Option<isize>>) -> Array {
-                require_real(stringify!($f), &[self]);
-                let (x, axis) = self.flattened_without(axis.into());
-                let found = without_nan(&x, $end(x.dtype())).$of(axis);
-                position(&x, axis, found)
-            }
-        )* }
-    };
-}
-
-nan_arg_reductions! {
-    nanargmax argmax lowest "largest";
-    nanargmin argmin highest "smallest";
 }
 
 impl Array {

@@ -13,17 +13,26 @@ pub enum PadMode {
     Edge,
     /// The elements mirrored without repeating the ends: `c b|a b c|b a`.
     Reflect,
+    /// The elements mirrored at the ends, without repeating them: twice the end minus the mirrored
+    /// elements, as in `2a-c 2a-b|a b c|2c-b 2c-a` (`mode="reflect"` with `reflect_type="odd"`).
+    ReflectOdd,
     /// The elements mirrored, repeating the ends: `b a|a b c|c b`.
     Symmetric,
+    /// The elements mirrored at the ends, repeating them: `2a-b a|a b c|c 2c-b`
+    /// (`mode="symmetric"` with `reflect_type="odd"`).
+    SymmetricOdd,
     /// The elements of the opposite end: `b c|a b c|a b`.
     Wrap,
+    /// Zeros, which stand for elements that the caller will overwrite (`mode="empty"`).
+    Empty,
     /// A statistic of the elements along the axis: of all elements, or of the `stat_length`
     /// elements next to the padding.
     Statistic {
         /// The statistic.
         of: PadStatistic,
-        /// Number of elements that the statistic covers. `None` for all.
-        stat_length: Option<usize>,
+        /// Numbers of elements that the statistics before and after the axis cover. `None` for
+        /// all. For numbers that differ between axes, pad one axis after the other, as JAX does.
+        stat_length: Option<(usize, usize)>,
     },
 }
 
@@ -66,7 +75,10 @@ impl PadMode {
     fn run(self, position: i128, size: i128) -> (i128, isize, i128) {
         let last = size - 1;
         match self {
-            PadMode::Statistic { .. } => unreachable!("it is no element"),
+            PadMode::Statistic { .. }
+            | PadMode::ReflectOdd
+            | PadMode::SymmetricOdd
+            | PadMode::Empty => unreachable!("it is no element"),
             PadMode::Edge if position < 0 => (0, 0, -position),
             PadMode::Edge => (last, 0, i128::MAX),
             PadMode::Wrap => {
@@ -121,23 +133,18 @@ impl Array {
     /// padded.
     #[track_caller]
     pub fn pad_with(&self, widths: &[(usize, usize)], mode: PadMode) -> Array {
+        if mode == PadMode::Empty {
+            return self.pad(widths, false);
+        }
         self.padded(widths, |padded, axis, (before, after)| {
             let size = padded.shape()[axis];
-            if let PadMode::Statistic { of, stat_length } = mode {
-                let length = stat_length.unwrap_or(size).min(size);
-                assert!(
-                    length > 0,
-                    "pad: stat_length must not be 0\n  help: pass the number of elements, or \
-                     None for all"
-                );
-                let number = |from: usize| {
-                    let some = padded.slice_axis(axis, from, from + length);
-                    of.of(&some, axis as isize)
-                };
-                let at = axis as isize;
-                let first = number(0).repeat(before, at);
-                let last = number(size - length).repeat(after, at);
-                return vec![first, padded.clone(), last];
+            match mode {
+                PadMode::Statistic { of, stat_length } => {
+                    return padded.beside_statistics(axis, (before, after), of, stat_length);
+                }
+                PadMode::ReflectOdd => return vec![padded.mirrored(axis, (before, after), false)],
+                PadMode::SymmetricOdd => return vec![padded.mirrored(axis, (before, after), true)],
+                _ => {}
             }
             let end = size as i128;
             let mut parts = Vec::new();
@@ -276,6 +283,70 @@ impl Array {
             padded = concatenate(&parts(&padded, axis, width), axis as isize);
         }
         padded
+    }
+
+    /// Returns the array between repetitions of statistics of its elements.
+    #[track_caller]
+    fn beside_statistics(
+        &self,
+        axis: usize,
+        (before, after): (usize, usize),
+        of: PadStatistic,
+        stat_length: Option<(usize, usize)>,
+    ) -> Vec<Array> {
+        let (size, at) = (self.shape()[axis], axis as isize);
+        let (first, last) = stat_length.unwrap_or((size, size));
+        assert!(
+            first > 0 && last > 0,
+            "pad: stat_length must not be 0\n  help: pass the numbers of elements, or None for all"
+        );
+        let (first, last) = (first.min(size), last.min(size));
+        let first = of.of(&self.slice_axis(axis, 0, first), at);
+        let last = of.of(&self.slice_axis(axis, size - last, size), at);
+        vec![
+            first.repeat(before, at),
+            self.clone(),
+            last.repeat(after, at),
+        ]
+    }
+
+    /// Extends an axis by its elements mirrored at the end elements, again and again if the
+    /// padding is longer than the axis.
+    #[track_caller]
+    fn mirrored(&self, axis: usize, (before, after): (usize, usize), repeats_ends: bool) -> Array {
+        let (size, at) = (self.shape()[axis], axis as isize);
+        let offset = usize::from(!repeats_ends && size > 1);
+        let longest = before.max(after);
+        assert!(
+            longest / (size - offset) < MOST_PARTS,
+            "pad: {longest} elements mirror the {size} elements of the axis more than {MOST_PARTS} \
+             times\n  help: pad an array with more elements"
+        );
+        let mut array = self.clone();
+        for (front, mut missing) in [(true, before), (false, after)] {
+            let n = array.shape()[axis];
+            let mut end = if front { 0 } else { n - 1 };
+            let mut edge = array.slice_axis(axis, end, end + 1);
+            while missing > 0 {
+                let count = missing.min(size - offset);
+                missing -= count;
+                let n = array.shape()[axis];
+                let start = if front { offset } else { n - offset - count };
+                let inner = array.slice_axis(axis, start, start + count).flip(&[at]);
+                let outer = &edge * 2 - inner;
+                if size > 1 {
+                    end = if front { 0 } else { count - 1 };
+                    edge = outer.slice_axis(axis, end, end + 1);
+                }
+                let parts = if front {
+                    [outer, array]
+                } else {
+                    [array, outer]
+                };
+                array = concatenate(&parts, at);
+            }
+        }
+        array
     }
 
     /// Returns a run of elements along an axis.

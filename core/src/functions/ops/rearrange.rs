@@ -170,6 +170,7 @@ impl Array {
     ///
     /// # Panics
     /// Panics if the array has fewer than two axes.
+    #[doc(alias = "mT")]
     #[track_caller]
     pub fn matrix_transpose(&self) -> Array {
         self.matrix("matrix_transpose");

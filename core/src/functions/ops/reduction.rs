@@ -111,6 +111,13 @@ impl From<isize> for Reduction {
     }
 }
 
+/// `None` stands for all axes, as JAX's `axis=None`.
+impl From<Option<isize>> for Reduction {
+    fn from(axis: Option<isize>) -> Reduction {
+        axis.map(Reduction::from).unwrap_or_default()
+    }
+}
+
 impl From<&Reduction> for Reduction {
     fn from(over: &Reduction) -> Reduction {
         over.clone()
@@ -158,7 +165,8 @@ impl Reduction {
     }
 
     /// Sets the dtype of the computation and of the result. Variances with a 16-bit float dtype are
-    /// computed in `f32` and rounded once.
+    /// computed in `f32` and rounded once. For positions such as [`Array::argmax`], sets the dtype of
+    /// the index.
     #[must_use]
     pub fn dtype(self, dtype: DType) -> Reduction {
         Reduction {
@@ -200,6 +208,13 @@ impl Reduction {
     /// Panics if another option is set.
     #[track_caller]
     pub(crate) fn plain_axes(&self, operation: &str, x: &Array) -> SmallVec<[isize; 6]> {
+        self.refuse_options(operation);
+        self.axes(x)
+    }
+
+    /// Panics if an option other than axes and `keepdims` is set.
+    #[track_caller]
+    pub(super) fn refuse_options(&self, operation: &str) {
         assert!(
             self.mask.is_none()
                 && self.initial.is_none()
@@ -209,7 +224,18 @@ impl Reduction {
             "{operation}: got {self:?}, expected only axes and keepdims\n  help: call \
              where_(mask, x, other) or x.astype(dtype) before {operation}"
         );
-        self.axes(x)
+    }
+
+    /// Returns the axes as given, or `None` for all.
+    pub(super) fn given_axes(&self) -> Option<&[isize]> {
+        self.axes.as_deref()
+    }
+
+    /// Returns the same reduction without its dtype, and the dtype.
+    pub(super) fn without_dtype(&self) -> (Reduction, Option<DType>) {
+        let mut other = self.clone();
+        let dtype = other.dtype.take();
+        (other, dtype)
     }
 
     /// Panics if an initial value is set, for functions that have no use for one.

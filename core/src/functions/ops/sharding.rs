@@ -152,6 +152,7 @@ pub(crate) fn placed_by_compiler(
 /// Returns the array's type (`jax.typeof`): shape, dtype, and on a mesh its sharding over
 /// explicit axes and the manual axes over which it varies. `{}` prints `f32[8@x,2@y]`, `{:#}`
 /// prints `float32[8@x,2@y]`.
+#[doc(alias = "typeof")]
 pub fn type_of(x: &Array) -> Aval {
     x.aval()
 }

@@ -1,5 +1,6 @@
 //! Distributions of counts: Poisson, binomial and multinomial.
 
+use super::approximate::{self, SamplingMethod};
 use super::uniform::between;
 use super::{Key, draw, expect_fits, expect_float, float_parameter, real_parameter};
 use crate::lax::{scan, while_loop};
@@ -9,8 +10,9 @@ use crate::{Array, DType, IntoArray, where_};
 const MOST: i32 = i32::MAX;
 
 /// Draws Poisson counts with mean `lam`, which broadcasts to the shape, as integers of `dtype`
-/// (`jax.random.poisson`). Pass `lam.shape()` to draw one count for each mean. Uses Knuth's products of uniform floats for `lam` below 10 and
-/// Hörmann's transformed rejection above, in `f32`.
+/// (`jax.random.poisson`). Pass `lam.shape()` to draw one count for each mean. Uses Knuth's
+/// products of uniform floats for `lam` below 10 and Hörmann's transformed rejection above, in
+/// `f32`.
 ///
 /// ```no_run
 /// use ramie_core::{DType, random};
@@ -23,20 +25,58 @@ const MOST: i32 = i32::MAX;
 /// `key` is an array of keys.
 #[track_caller]
 pub fn poisson(key: &Key, lam: impl IntoArray, shape: &[usize], dtype: DType) -> Array {
+    poisson_with(key, lam, shape, dtype, SamplingMethod::Exact)
+}
+
+/// Same as [`poisson`], with the given algorithm (`method=` in JAX). `Approximate` draws in `f64` if
+/// `lam` is `f64` or `dtype` has 64 bits; its total variation distance from the distribution is
+/// below 1e-4.
+///
+/// ```no_run
+/// use ramie_core::{DType, random};
+/// let method = random::SamplingMethod::Approximate;
+/// let x = random::poisson_with(&random::key(0), 400.0, &[100], DType::I32, method);
+/// assert!(x.to_vec::<i32>().iter().all(|v| *v > 200));
+/// ```
+///
+/// # Panics
+/// Panics in the same cases as [`poisson`].
+#[track_caller]
+pub fn poisson_with(
+    key: &Key,
+    lam: impl IntoArray,
+    shape: &[usize],
+    dtype: DType,
+    method: SamplingMethod,
+) -> Array {
     assert!(
         dtype.is_integer(),
         "poisson: expects an integer dtype, got {dtype}\n  help: draw I32 and convert"
     );
-    let lam = real_parameter("poisson", lam, DType::F32);
+    let lam = lam.into_array();
+    let float = match method {
+        SamplingMethod::Approximate if lam.dtype() == DType::F64 => DType::F64,
+        _ => DType::F32,
+    };
+    let lam = real_parameter("poisson", lam, float);
     expect_fits("poisson", shape, &[("lam", &lam)]);
-    draw("_poisson", key, (shape, dtype), &[&lam], |key, p| {
-        let lam = p[0].broadcast_to(shape);
-        let small = lam.is_nan().bitwise_or(lam.lt(10.0));
-        let counted = poisson_knuth(key, &where_(&small, &lam, 0.0), shape);
-        let accepted = poisson_rejection(key, &where_(&small, 1e5, &lam), shape);
-        let drawn = where_(&small, counted.astype(dtype), accepted.astype(dtype));
-        where_(lam.eq(0.0), 0, drawn)
-    })
+    draw(
+        "_poisson",
+        key,
+        (shape, dtype, method),
+        &[&lam],
+        |key, p| {
+            if method == SamplingMethod::Approximate {
+                return approximate::poisson(key, &p[0], shape, dtype);
+            }
+            let lam = p[0].broadcast_to(shape);
+            let small = lam.is_nan().bitwise_or(lam.lt(10.0));
+            let counted = poisson_knuth(key, &where_(&small, &lam, 0.0), shape);
+            let accepted = poisson_rejection(key, &where_(&small, 1e5, &lam), shape);
+            let drawn = where_(&small, counted.astype(dtype), accepted.astype(dtype));
+            where_(lam.eq(0.0), 0, drawn)
+        },
+    )
 }
 
 /// Counts how many uniform floats can be multiplied until their product is below `e^-lam`.

@@ -1,5 +1,6 @@
 //! The gamma distribution and distributions derived from it.
 
+use super::approximate::{self, SamplingMethod};
 use super::continuous::gauss;
 use super::generator::Kind;
 use super::uniform::between;
@@ -97,6 +98,20 @@ pub(crate) fn gamma_slope(a: &Array, sample: &Array, log_space: bool) -> Array {
     a.random_gamma_grad(&x) / x
 }
 
+/// Draws gamma numbers by the given method within a sampler's program.
+fn gamma_by(
+    method: SamplingMethod,
+    key: &Key,
+    a: &Array,
+    (shape, dtype): (&[usize], DType),
+    log_space: bool,
+) -> Array {
+    match method {
+        SamplingMethod::Exact => gamma_draw(key, a, shape, dtype, log_space),
+        SamplingMethod::Approximate => approximate::gamma(key, a, shape, dtype, log_space),
+    }
+}
+
 /// Draws gamma numbers within a sampler's program.
 fn gamma_draw(key: &Key, a: &Array, shape: &[usize], dtype: DType, log_space: bool) -> Array {
     let Kind { layout, generator } = key.kind();
@@ -129,7 +144,43 @@ macro_rules! with_parameters {
     };
 }
 
-with_parameters! {
+macro_rules! with_methods {
+    ($( $(#[$doc:meta])* $f:ident $with:ident $name:literal ($($p:ident),*) |$method:ident, $key:ident, $draw:ident| $body:expr; )*) => { $(
+        $(#[$doc])*
+        ///
+        /// # Panics
+        /// Panics if `dtype` is not a floating-point dtype, if a parameter does not broadcast to
+        /// the shape, or if `key` is an array of keys.
+        #[track_caller]
+        pub fn $f(key: &Key, $($p: impl IntoArray,)* shape: &[usize], dtype: DType) -> Array {
+            $with(key, $($p,)* shape, dtype, SamplingMethod::Exact)
+        }
+
+        #[doc = concat!("Same as [`", stringify!($f), "`], with the given algorithm (`method=` in JAX).")]
+        ///
+        /// # Panics
+        #[doc = concat!("Panics in the same cases as [`", stringify!($f), "`].")]
+        #[track_caller]
+        pub fn $with(
+            key: &Key,
+            $($p: impl IntoArray,)*
+            shape: &[usize],
+            dtype: DType,
+            method: SamplingMethod,
+        ) -> Array {
+            expect_float(stringify!($f), dtype);
+            $( let $p = real_parameter(stringify!($f), $p, dtype); )*
+            expect_fits(stringify!($f), shape, &[$((stringify!($p), &$p)),*]);
+            draw($name, key, (shape, dtype, method), &[$(&$p),*], |$key, args| {
+                let [$($p),*] = args else { unreachable!("as many as there are parameters") };
+                let ($method, $draw) = (method, (shape, dtype));
+                $body
+            })
+        } )*
+    };
+}
+
+with_methods! {
     /// Draws gamma numbers with shape parameter `a` and scale 1: density `x^(a-1) e⁻ˣ / Γ(a)`
     /// (`jax.random.gamma`). Samples are differentiable with respect to `a`. For small `a`, many
     /// samples are rounded to zero; [`loggamma`] avoids this.
@@ -139,16 +190,16 @@ with_parameters! {
     /// let x = random::gamma(&random::key(0), 2.5, &[100], DType::F32);
     /// assert!(x.to_vec::<f32>().iter().all(|v| *v > 0.0));
     /// ```
-    gamma "_gamma" (a) |key, shape, dtype| gamma_draw(key, a, shape, dtype, false);
+    gamma gamma_with "_gamma" (a) |method, key, draw| gamma_by(method, key, a, draw, false);
 
     /// Draws the logarithms of [`gamma`] numbers.
-    loggamma "_loggamma" (a) |key, shape, dtype| gamma_draw(key, a, shape, dtype, true);
+    loggamma loggamma_with "_loggamma" (a) |method, key, draw| gamma_by(method, key, a, draw, true);
 
     /// Draws beta numbers between 0 and 1: density proportional to `x^(a-1) (1-x)^(b-1)`.
-    beta "_beta" (a, b) |key, shape, dtype| {
+    beta beta_with "_beta" (a, b) |method, key, draw| {
         let [first, second] = key.split_into();
-        let x = gamma_draw(&first, a, shape, dtype, true);
-        let y = gamma_draw(&second, b, shape, dtype, true);
+        let x = gamma_by(method, &first, a, draw, true);
+        let y = gamma_by(method, &second, b, draw, true);
         let largest = x.maximum(&y);
         let (x, y) = ((x - &largest).exp(), (y - &largest).exp());
         &x / (&x + &y)
@@ -156,8 +207,12 @@ with_parameters! {
 
     /// Draws chi-square numbers with `df` degrees of freedom: sums of the squares of `df`
     /// standard normal numbers.
-    chisquare "_chisquare" (df) |key, shape, dtype| chi_square(key, df, shape, dtype);
+    chisquare chisquare_with "_chisquare" (df) |method, key, draw| {
+        gamma_by(method, key, &(df / 2.0), draw, true).exp() * 2.0
+    };
+}
 
+with_parameters! {
     /// Draws numbers of Student's t distribution with `df` degrees of freedom.
     t "_t" (df) |key, shape, dtype| {
         let [normal, gamma] = key.split_into();

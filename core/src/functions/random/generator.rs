@@ -12,6 +12,7 @@ static DEFAULT: AtomicU8 = AtomicU8::new(0);
 
 /// Returns the default generator of keys created by [`key`](super::key) and
 /// [`wrap_key_data`](super::wrap_key_data).
+#[doc(alias = "default_prng_impl")]
 pub fn default_impl() -> KeyImpl {
     KeyImpl::ALL[usize::from(DEFAULT.load(Ordering::Relaxed))]
 }

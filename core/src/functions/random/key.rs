@@ -82,6 +82,7 @@ impl From<Array> for Seed {
 ///
 /// # Panics
 /// Panics if the seed is an array of another dtype than integers.
+#[doc(alias = "PRNGKey")]
 #[track_caller]
 pub fn key(seed: impl Into<Seed>) -> Key {
     key_with(seed, default_impl())

@@ -23,6 +23,7 @@
 //! or another transcendental function equal JAX's with the same version of XLA, and differ by at
 //! most two units in the last place with another version.
 
+mod approximate;
 mod choose;
 mod continuous;
 mod counts;
@@ -43,6 +44,7 @@ use std::hash::Hash;
 
 pub use crate::prim::random::KeyLayout;
 pub use crate::prim::random::key_impl::KeyImpl;
+pub use approximate::SamplingMethod;
 pub use choose::{
     Categorical, Choice, Permutation, Population, categorical, choice, permutation,
     permutation_with,
@@ -51,11 +53,14 @@ pub use continuous::{
     GumbelMode, cauchy, double_sided_maxwell, exponential, gumbel, gumbel_with, laplace, logistic,
     lognormal, maxwell, normal, pareto, rayleigh, triangular, truncated_normal, wald, weibull_min,
 };
-pub use counts::{binomial, multinomial, poisson};
+pub use counts::{binomial, multinomial, poisson, poisson_with};
 pub use discrete::{
     BernoulliMode, bernoulli, bernoulli_with, bits, geometric, rademacher, randint,
 };
-pub use gamma::{ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t};
+pub use gamma::{
+    ball, beta, beta_with, chisquare, chisquare_with, dirichlet, f, gamma, gamma_with,
+    generalized_normal, loggamma, loggamma_with, t,
+};
 pub(crate) use gamma::{gamma_sample, gamma_slope};
 pub use generator::{default_impl, set_default_impl};
 pub use key::{

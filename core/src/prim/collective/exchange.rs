@@ -1,6 +1,7 @@
 //! `all_to_all` and `ppermute`: exchange of values between examples.
 
-use super::{Names, around, bare, divide, groups, merge, size_of, tuple};
+use super::groups::{Groups, all_partitions, partitions};
+use super::{Names, around, bare, divide, merge, size_of, tuple};
 use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
@@ -17,11 +18,13 @@ use crate::{Array, Aval, ShapeError};
 pub struct AllToAll {
     /// Mapped axes.
     pub axes: Names,
+    /// Groups of examples that communicate, which are all by default.
+    pub groups: Groups,
     /// Axis that is split.
     pub split: usize,
     /// Axis along which parts are concatenated.
     pub concat: usize,
-    /// Number of examples.
+    /// Number of examples in a group.
     pub size: usize,
     /// Whether the caller's axes kept their rank; only affects the printed form.
     pub tiled: bool,
@@ -33,7 +36,7 @@ impl Primitive for AllToAll {
     }
     fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         vec![
-            ("axis_index_groups", Param::new("None")),
+            ("axis_index_groups", self.groups.param()),
             ("axis_name", bare(&self.axes)),
             ("concat_axis", Param::new(self.concat)),
             ("split_axis", Param::new(self.split)),
@@ -41,7 +44,7 @@ impl Primitive for AllToAll {
         ]
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        let bound = size_of(&self.axes)?;
+        let bound = self.groups.size(&self.axes, false)?;
         crate::ensure_shape!(
             bound == self.size,
             "the axes {:?} have {bound} examples, but {} were expected",
@@ -97,6 +100,7 @@ impl Primitive for AllToAll {
             };
             return batched(bind1(inner, &[&x]), Some(0));
         };
+        self.groups.refuse_vmap("all_to_all");
         let (slower, faster) = around(&self.axes, name);
         let outer = size_of(&slower).expect("outer axes are mapped");
         let inner = self.size / (outer * axis.size).max(1);
@@ -112,6 +116,7 @@ impl Primitive for AllToAll {
             if !names.is_empty() {
                 let exchange = AllToAll {
                     axes: names,
+                    groups: Groups::default(),
                     split: dimension,
                     concat: dimension,
                     size,
@@ -126,7 +131,7 @@ impl Primitive for AllToAll {
         batched(merge(&x, 1 + self.concat), Some(0))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let groups = groups(ctx, "all_to_all", &self.axes);
+        let groups = partitions(ctx, "all_to_all", &self.axes, &self.groups);
         let attributes = format!(
             "concat_dimension = {} : i64, split_count = {} : i64, split_dimension = {} : i64, {}",
             self.concat,
@@ -249,7 +254,7 @@ impl Primitive for Ppermute {
         batched(self.exchanged(&all).take(&mine, 0), Some(0))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let groups = groups(ctx, "ppermute", &self.axes);
+        let groups = all_partitions(ctx, "ppermute", &self.axes);
         let of_group = |group: &Vec<usize>| -> Vec<[usize; 2]> {
             let pair = |&(from, to): &(usize, usize)| [group[from], group[to]];
             self.permutation.iter().map(pair).collect()

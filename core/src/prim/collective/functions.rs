@@ -3,8 +3,8 @@
 use crate::base::location::fail;
 use crate::dtypes::{Literal, Scalar};
 use crate::prim::collective::{
-    AllGather, AllReduce, AllToAll, AxisIndex, Combine, Names, Ppermute, Pvary, ReduceScatter,
-    size_of, vary,
+    AllGather, AllReduce, AllToAll, AxisIndex, AxisIndexGroups, Combine, Names, Ppermute, Pvary,
+    ReduceScatter, manual, size_of, vary,
 };
 use crate::program::trace::bind1;
 use crate::program::tree;
@@ -52,13 +52,38 @@ pub fn axis_index(axes: impl Into<AxisNames>) -> Array {
     index
 }
 
+/// Returns the number of examples that communicate with each other, in groups of the same size.
 #[track_caller]
-fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
+fn group_size(operation: &str, axes: &AxisIndexGroups) -> usize {
+    match axes.groups.size(&axes.names, false) {
+        Ok(size) => size,
+        Err(e) => fail(&e.render(operation, &[])),
+    }
+}
+
+/// Panics if there are groups where types track which axes values vary over.
+#[track_caller]
+fn refuse_tracked_groups(operation: &str, axes: &AxisIndexGroups) {
+    if axes.groups.any() && !manual(&axes.names).is_empty() {
+        fail(&format!(
+            "{operation}: axis_index_groups are not supported where types track varying axes, as \
+             in JAX\n  help: call `shard_map_with` with ShardMapOptions {{ check_vma: false, .. }}"
+        ));
+    }
+}
+
+#[track_caller]
+fn reduce<T: Tree>(combine: Combine, x: &T, axes: &AxisIndexGroups) -> T {
+    let AxisIndexGroups {
+        names: axes,
+        groups,
+    } = axes;
     // A loop instead of `tree::map`: `#[track_caller]` does not work through a closure.
     let mut outs = Vec::new();
     for a in tree::leaves(x) {
         let all = AllReduce {
             combine,
+            groups: groups.clone(),
             ..AllReduce::sum(axes.clone())
         };
         outs.push(bind1(all, &[&vary(&a, axes)]));
@@ -66,7 +91,8 @@ fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
     tree::with_leaves(x, outs)
 }
 
-/// Sums the arrays of a tree over the given axes (`jax.lax.psum`). Booleans are counted as `i32`.
+/// Sums the arrays of a tree over the given axes (`jax.lax.psum`), or within
+/// [groups](AxisIndexGroups) of indices along them. Booleans are counted as `i32`.
 /// Values known at trace time are multiplied by the axis size, so `psum(&1.into_array(), "i")`
 /// returns the axis size.
 ///
@@ -86,18 +112,19 @@ fn reduce<T: Tree>(combine: Combine, x: &T, axes: &Names) -> T {
 /// # Panics
 /// Panics if an axis name is not bound.
 #[track_caller]
-pub fn psum<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
-    let names = names(axes);
+pub fn psum<T: Tree>(x: &T, axes: impl Into<AxisIndexGroups>) -> T {
+    let axes = axes.into();
+    refuse_tracked_groups("psum", &axes);
     if tree::leaves(x).iter().all(|a| !a.is_tracer()) {
         // Values known at trace time are the same for all batch elements.
-        let size = count("psum", &names);
+        let size = group_size("psum", &axes);
         return tree::map(x, |a| times(a, size));
     }
     let counted = tree::map(x, |a| match a.dtype() {
         DType::Bool => a.astype(DType::I32),
         _ => a.clone(),
     });
-    reduce(Combine::Sum, &counted, &names)
+    reduce(Combine::Sum, &counted, &axes)
 }
 
 /// Multiplies a value known at trace time by the axis size.
@@ -132,10 +159,10 @@ fn times(a: &Array, size: usize) -> Array {
 /// # Panics
 /// Panics if an axis name is not bound.
 #[track_caller]
-pub fn pmean<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
-    let names = names(axes);
-    let size = count("pmean", &names);
-    let sum = psum(x, &names[..]);
+pub fn pmean<T: Tree>(x: &T, axes: impl Into<AxisIndexGroups>) -> T {
+    let axes = axes.into();
+    let size = group_size("pmean", &axes);
+    let sum = psum(x, axes);
     tree::map(&sum, |a| a / size as i32)
 }
 
@@ -145,8 +172,10 @@ pub fn pmean<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
 /// # Panics
 /// Panics if an axis name is not bound.
 #[track_caller]
-pub fn pmax<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
-    reduce(Combine::Max, x, &names(axes))
+pub fn pmax<T: Tree>(x: &T, axes: impl Into<AxisIndexGroups>) -> T {
+    let axes = axes.into();
+    refuse_tracked_groups("pmax", &axes);
+    reduce(Combine::Max, x, &axes)
 }
 
 /// Computes the elementwise minimum of a tree's arrays over the given axes (`jax.lax.pmin`). Not
@@ -155,8 +184,10 @@ pub fn pmax<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
 /// # Panics
 /// Panics if an axis name is not bound.
 #[track_caller]
-pub fn pmin<T: Tree>(x: &T, axes: impl Into<AxisNames>) -> T {
-    reduce(Combine::Min, x, &names(axes))
+pub fn pmin<T: Tree>(x: &T, axes: impl Into<AxisIndexGroups>) -> T {
+    let axes = axes.into();
+    refuse_tracked_groups("pmin", &axes);
+    reduce(Combine::Min, x, &axes)
 }
 
 /// The array axis of a collective (`axis` and `tiled` in JAX). An axis converts into
@@ -193,7 +224,7 @@ impl From<isize> for Along {
 /// # Panics
 /// Panics if an axis name is not bound.
 #[track_caller]
-pub fn all_gather(x: &Array, axes: impl Into<AxisNames>) -> Array {
+pub fn all_gather(x: &Array, axes: impl Into<AxisIndexGroups>) -> Array {
     all_gather_with(x, axes, 0)
 }
 
@@ -203,8 +234,12 @@ pub fn all_gather(x: &Array, axes: impl Into<AxisNames>) -> Array {
 /// # Panics
 /// Panics if an axis name is not bound, or if the axis is out of range.
 #[track_caller]
-pub fn all_gather_with(x: &Array, axes: impl Into<AxisNames>, along: impl Into<Along>) -> Array {
-    gather("all_gather", x, &names(axes), along.into(), false)
+pub fn all_gather_with(
+    x: &Array,
+    axes: impl Into<AxisIndexGroups>,
+    along: impl Into<Along>,
+) -> Array {
+    gather("all_gather", x, &axes.into(), along.into(), false)
 }
 
 /// Gathers the values like [`all_gather_with`]. The type of the result is marked as equal along
@@ -221,23 +256,31 @@ pub fn all_gather_invariant(
     axes: impl Into<AxisNames>,
     along: impl Into<Along>,
 ) -> Array {
-    gather("all_gather_invariant", x, &names(axes), along.into(), true)
+    let axes = axes.into();
+    gather("all_gather_invariant", x, &axes.into(), along.into(), true)
 }
 
 #[track_caller]
-fn gather(operation: &str, x: &Array, axes: &Names, along: Along, to_invariant: bool) -> Array {
+fn gather(
+    operation: &str,
+    x: &Array,
+    axes: &AxisIndexGroups,
+    along: Along,
+    to_invariant: bool,
+) -> Array {
     let dimension = match along {
         Along::Stacked(axis) => stacked_axis(operation, x, axis),
         Along::Tiled(axis) => x.axis(operation, axis),
     };
     let gather = AllGather {
-        axes: axes.clone(),
+        axes: axes.names.clone(),
+        groups: axes.groups.clone(),
         dimension,
-        size: count(operation, axes),
+        size: group_size(operation, axes),
         tiled: along.tiled(),
         to_invariant,
     };
-    bind1(gather, &[&vary(x, axes)])
+    bind1(gather, &[&vary(x, &axes.names)])
 }
 
 /// Normalizes an axis of a result that has one axis more than `x`.
@@ -262,12 +305,13 @@ fn stacked_axis(operation: &str, x: &Array, axis: isize) -> usize {
 /// Panics if an axis name is not bound, or if the size of the array axis does not fit the size of
 /// the mapped axis.
 #[track_caller]
-pub fn psum_scatter(x: &Array, axes: impl Into<AxisNames>, along: impl Into<Along>) -> Array {
-    let (axes, along) = (names(axes), along.into());
+pub fn psum_scatter(x: &Array, axes: impl Into<AxisIndexGroups>, along: impl Into<Along>) -> Array {
+    let (axes, along) = (axes.into(), along.into());
     let scatter = ReduceScatter {
         dimension: x.axis("psum_scatter", along.axis()),
-        size: count("psum_scatter", &axes),
-        axes,
+        size: group_size("psum_scatter", &axes),
+        axes: axes.names,
+        groups: axes.groups,
         tiled: along.tiled(),
     };
     let x = vary(x, &scatter.axes);
@@ -285,12 +329,13 @@ pub fn psum_scatter(x: &Array, axes: impl Into<AxisNames>, along: impl Into<Alon
 #[track_caller]
 pub fn all_to_all(
     x: &Array,
-    axes: impl Into<AxisNames>,
+    axes: impl Into<AxisIndexGroups>,
     split_axis: impl Into<Along>,
     concat_axis: isize,
 ) -> Array {
-    let (names, along) = (names(axes), split_axis.into());
-    let size = count("all_to_all", &names);
+    let (axes, along) = (axes.into(), split_axis.into());
+    let size = group_size("all_to_all", &axes);
+    let AxisIndexGroups { names, groups } = axes;
     let split = x.axis("all_to_all", along.axis());
     let concat = x.axis("all_to_all", concat_axis);
     if !along.tiled() && x.shape()[split] != size {
@@ -304,6 +349,7 @@ pub fn all_to_all(
     let x = &vary(x, &names);
     let exchange = |split, concat| AllToAll {
         axes: names.clone(),
+        groups: groups.clone(),
         split,
         concat,
         size,
@@ -328,7 +374,7 @@ pub fn all_to_all(
 /// # Panics
 /// Panics in the same cases as [`all_to_all`].
 #[track_caller]
-pub fn pswapaxes(x: &Array, axes: impl Into<AxisNames>, axis: isize) -> Array {
+pub fn pswapaxes(x: &Array, axes: impl Into<AxisIndexGroups>, axis: isize) -> Array {
     all_to_all(x, axes, axis, axis)
 }
 
@@ -383,7 +429,7 @@ pub fn pbroadcast<T: Tree>(x: &T, axes: impl Into<AxisNames>, source: usize) -> 
         ));
     }
     tree::map(x, |a| {
-        gather("all_gather", a, &names, Along::Stacked(0), false)
+        gather("all_gather", a, &names[..].into(), Along::Stacked(0), false)
             .slice_in_dim(source, source + 1, 1, 0)
             .squeeze(&[0])
     })

@@ -1,6 +1,7 @@
 //! `all_gather`, and its transpose `reduce_scatter`.
 
-use super::{Names, around, divide, groups, merge, size_of, tuple};
+use super::groups::{Groups, partitions};
+use super::{Names, around, divide, merge, size_of, tuple};
 use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
@@ -17,9 +18,11 @@ use crate::{Array, Aval, ShapeError};
 pub struct AllGather {
     /// Mapped axes.
     pub axes: Names,
+    /// Groups of examples that communicate, which are all by default.
+    pub groups: Groups,
     /// Axis of the result along which the examples' values are gathered.
     pub dimension: usize,
-    /// Number of examples.
+    /// Number of examples in a group.
     pub size: usize,
     /// Whether the values are concatenated along an existing axis, instead of stacked along a new
     /// one.
@@ -34,23 +37,25 @@ pub struct AllGather {
 pub struct ReduceScatter {
     /// Mapped axes.
     pub axes: Names,
+    /// Groups of examples that communicate, which are all by default.
+    pub groups: Groups,
     /// Axis that is split.
     pub dimension: usize,
-    /// Number of examples.
+    /// Number of examples in a group.
     pub size: usize,
     /// Whether each example's part keeps the axis, instead of being one index of it.
     pub tiled: bool,
 }
 
 fn params(
-    names: &Names,
+    (names, groups): (&Names, &Groups),
     dimension: (&'static str, usize),
     size: usize,
     tiled: bool,
 ) -> Vec<(&'static str, Param)> {
     let mut params = vec![
         (dimension.0, Param::new(dimension.1)),
-        ("axis_index_groups", Param::new("None")),
+        ("axis_index_groups", groups.param()),
         ("axis_name", tuple(names)),
         ("axis_size", Param::new(size)),
         ("tiled", Param::flag(tiled)),
@@ -59,8 +64,8 @@ fn params(
     params
 }
 
-fn check_size(names: &Names, size: usize) -> Result<(), ShapeError> {
-    let bound = size_of(names)?;
+fn check_size(names: &Names, groups: &Groups, size: usize) -> Result<(), ShapeError> {
+    let bound = groups.size(names, false)?;
     crate::ensure_shape!(
         bound == size,
         "the axes {names:?} have {bound} examples, but {size} were expected"
@@ -107,12 +112,12 @@ impl Primitive for AllGather {
     }
     fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let dimension = ("all_gather_dimension", self.dimension);
-        let mut params = params(&self.axes, dimension, self.size, self.tiled);
+        let mut params = params((&self.axes, &self.groups), dimension, self.size, self.tiled);
         params.retain(|(name, _)| !self.to_invariant || *name != "axis_index_groups");
         params
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        check_size(&self.axes, self.size)?;
+        check_size(&self.axes, &self.groups, self.size)?;
         let mut shape: Dims = args[0].shape().into();
         let room = shape.len() + usize::from(!self.tiled);
         if self.dimension >= room {
@@ -158,6 +163,7 @@ impl Primitive for AllGather {
             }
             let back = ReduceScatter {
                 axes: self.axes.clone(),
+                groups: self.groups.clone(),
                 dimension: self.dimension,
                 size: self.size,
                 tiled: self.tiled,
@@ -172,11 +178,13 @@ impl Primitive for AllGather {
             let (out, at) = self.beside(x, at);
             return batched(out, Some(at));
         };
+        self.groups.refuse_vmap(self.name());
         // Gathers over the faster-varying axes first, then over the batch axis, then over the
         // slower-varying ones: the order of the examples.
         let (slower, faster) = around(&self.axes, name);
         let stack = |names: Names, dimension: usize, size: usize| AllGather {
             axes: names,
+            groups: Groups::default(),
             dimension,
             size,
             tiled: false,
@@ -208,7 +216,7 @@ impl Primitive for AllGather {
         batched(out, None)
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let groups = groups(ctx, "all_gather", &self.axes);
+        let groups = partitions(ctx, "all_gather", &self.axes, &self.groups);
         let mut x = args[0];
         if !self.tiled {
             let mut shape = x.shape().to_vec();
@@ -230,10 +238,10 @@ impl Primitive for ReduceScatter {
     }
     fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let dimension = ("scatter_dimension", self.dimension);
-        params(&self.axes, dimension, self.size, self.tiled)
+        params((&self.axes, &self.groups), dimension, self.size, self.tiled)
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        check_size(&self.axes, self.size)?;
+        check_size(&self.axes, &self.groups, self.size)?;
         let mut shape: Dims = args[0].shape().into();
         let Some(&n) = shape.get(self.dimension) else {
             return Err(ShapeError::new(format!(
@@ -277,6 +285,7 @@ impl Primitive for ReduceScatter {
         Differentiation::linear(|ct, _| {
             let back = AllGather {
                 axes: self.axes.clone(),
+                groups: self.groups.clone(),
                 dimension: self.dimension,
                 size: self.size,
                 tiled: self.tiled,
@@ -300,6 +309,7 @@ impl Primitive for ReduceScatter {
             let removed = !self.tiled && self.dimension < at;
             return batched(bind1(inner, &[x]), Some(at - usize::from(removed)));
         };
+        self.groups.refuse_vmap("psum_scatter");
         let sum = match axes[0] {
             Some(at) => x.reduce_sum(&[at as isize]),
             None => x * axis.size as i32,
@@ -311,6 +321,7 @@ impl Primitive for ReduceScatter {
         // faster-varying ones.
         let part = |names: Names, dimension: usize, size: usize| ReduceScatter {
             axes: names,
+            groups: Groups::default(),
             dimension,
             size,
             tiled: false,
@@ -332,7 +343,7 @@ impl Primitive for ReduceScatter {
         batched(out, Some(d))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let groups = groups(ctx, "reduce_scatter", &self.axes);
+        let groups = partitions(ctx, "reduce_scatter", &self.axes, &self.groups);
         let attributes = format!(
             "{}, scatter_dimension = {} : i64, use_global_device_ids",
             collective_attributes(&groups),

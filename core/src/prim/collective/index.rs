@@ -1,6 +1,7 @@
 //! `axis_index` and `pvary`.
 
-use super::{AllReduce, Names, bare, groups, manual, size_of, tuple};
+use super::groups::all_partitions;
+use super::{AllReduce, Names, bare, manual, size_of, tuple};
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, move_batch_axis,
     one,
@@ -45,7 +46,7 @@ impl Primitive for AxisIndex {
     fn lower(&self, ctx: &mut Lowering<'_>, _: &[Value], outs: &[Aval]) -> Vec<Value> {
         // The partition numbers in a group along the axis differ by the number of partitions at
         // one index of the axis.
-        let groups = groups(ctx, "axis_index", &[self.axis]);
+        let groups = all_partitions(ctx, "axis_index", &[self.axis]);
         let stride = match &groups[0][..] {
             [first, second, ..] => second - first,
             _ => return vec![ctx.scalar(0, DType::I32)],

@@ -6,19 +6,19 @@
 mod exchange;
 pub(crate) mod functions;
 mod gather;
+mod groups;
 mod index;
 mod ragged;
 mod reduce;
 
 pub use exchange::{AllToAll, Ppermute};
 pub use gather::{AllGather, ReduceScatter};
+pub use groups::{AxisIndexGroups, Groups};
 pub use index::{AxisIndex, Pvary};
 pub use ragged::{RaggedAllToAll, ragged_all_to_all};
 pub use reduce::{AllReduce, Combine};
 
 use super::{Param, Primitive};
-use crate::base::location;
-use crate::program::lower::Lowering;
 use crate::program::trace::bind1;
 use crate::sharding::AxisName;
 use crate::types::axis;
@@ -85,18 +85,6 @@ fn divide(x: &Array, at: usize, outer: usize) -> Array {
     shape[at] /= outer;
     shape.insert(at, outer);
     x.reshape(&shape)
-}
-
-/// Returns the program's partitions in groups along these axes, within which a collective
-/// communicates.
-fn groups(ctx: &Lowering<'_>, operation: &str, names: &[AxisName]) -> Vec<Vec<usize>> {
-    ctx.replica_groups(names).unwrap_or_else(|| {
-        location::fail(&format!(
-            "{operation}: the axes {names:?} are not mapped in the compiled program\n  help: call \
-             the function through `shard_map` over a mesh with these axes, or through `vmap_with` \
-             with these axis names"
-        ))
-    })
 }
 
 /// Returns those of the axes that are manual mesh axes here and that types track.

@@ -1,6 +1,7 @@
 //! `ragged_all_to_all`: exchange of variable numbers of rows between examples.
 
-use super::{Names, groups, size_of, tuple};
+use super::groups::all_partitions;
+use super::{Names, size_of, tuple};
 use crate::base::location;
 use crate::lax::{Along, all_to_all};
 use crate::prim::{
@@ -197,7 +198,7 @@ impl Primitive for RaggedAllToAll {
         batched(super::divide(&out, 0, axis.size), Some(0))
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let groups = groups(ctx, "ragged_all_to_all", &self.axes);
+        let groups = all_partitions(ctx, "ragged_all_to_all", &self.axes);
         let attributes = format!(
             "api_version = 4 : i32, call_target_name = \"ragged_all_to_all\", backend_config = \
              {{channel_id = 1 : i64, replica_groups = dense<{groups:?}> : tensor<{}x{}xi64>}}",

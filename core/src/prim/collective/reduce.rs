@@ -1,6 +1,7 @@
 //! `psum`, `pmax`, `pmin`: reductions over mapped axes.
 
-use super::{Names, groups, manual, size_of, tuple};
+use super::groups::{Groups, partitions};
+use super::{Names, manual, tuple};
 use crate::base::location;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one,
@@ -29,6 +30,8 @@ pub struct AllReduce {
     pub combine: Combine,
     /// Mapped axes.
     pub axes: Names,
+    /// Groups of examples that are combined, which are all by default.
+    pub groups: Groups,
     /// Whether types track that values vary over the axes and the result does not
     /// (`psum_invariant`). The transpose of such a sum is `pvary`; otherwise it is the same sum,
     /// to which every example contributes.
@@ -42,6 +45,7 @@ impl AllReduce {
             combine: Combine::Sum,
             to_invariant: !manual(&axes).is_empty(),
             axes,
+            groups: Groups::default(),
         }
     }
 
@@ -78,12 +82,12 @@ impl Primitive for AllReduce {
     fn params(&self, _: &[Aval]) -> Vec<(&'static str, Param)> {
         let mut params = vec![("axes", tuple(&self.axes))];
         if self.combine != Combine::Sum || !self.to_invariant {
-            params.push(("axis_index_groups", Param::new("None")));
+            params.push(("axis_index_groups", self.groups.param()));
         }
         params
     }
     fn infer(&self, args: &[Aval]) -> Result<Avals, ShapeError> {
-        size_of(&self.axes)?;
+        self.groups.size(&self.axes, true)?;
         if !self.to_invariant {
             return one(args[0]);
         }
@@ -120,6 +124,7 @@ impl Primitive for AllReduce {
         if !axis.is_used_by(self) {
             return batched(bind1(self.clone(), &[&args[0]]), axes[0]);
         }
+        self.groups.refuse_vmap(self.name());
         let x = &args[0];
         let here = match (axes[0], self.combine) {
             (Some(at), _) => self.local(x, at),
@@ -135,7 +140,7 @@ impl Primitive for AllReduce {
         }
     }
     fn lower(&self, ctx: &mut Lowering<'_>, args: &[Value], outs: &[Aval]) -> Vec<Value> {
-        let groups = groups(ctx, self.name(), &self.axes);
+        let groups = partitions(ctx, self.name(), &self.axes, &self.groups);
         let attributes = format!("{}, use_global_device_ids", collective_attributes(&groups));
         let op = match self.combine {
             Combine::Sum => "add",

@@ -52,6 +52,7 @@ pub struct ConvDimensionNumbers {
 /// assert_eq!(numbers.lhs.feature, 3);
 /// assert_eq!(numbers.rhs.spatial.as_slice(), [0, 1]);
 /// ```
+#[doc(alias("ConvGeneralDilatedDimensionNumbers", "conv_dimension_numbers"))]
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum ConvLayout {
     /// Batch, features, spatial axes; kernels: output, input, spatial axes

@@ -34,6 +34,7 @@ impl fmt::Display for Level {
 /// let weights_only = Precision::per_operand(Precision::DEFAULT, Precision::HIGHEST);
 /// assert_ne!(weights_only, Precision::HIGHEST);
 /// ```
+#[doc(alias = "PrecisionLike")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Precision {
     lhs: Level,

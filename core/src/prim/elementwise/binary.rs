@@ -1,6 +1,6 @@
 //! Binary elementwise operators.
 
-use super::fit;
+use super::{ElementwiseRow, fit};
 use crate::passes::add_tangents;
 use crate::prim::operands;
 use crate::prim::{Avals, Differentiation, Operand, Primitive, sum_to_shape};
@@ -9,20 +9,6 @@ use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError};
-
-/// An entry of the table of binary operators, for tests and documentation.
-pub struct BinaryRow {
-    /// Struct that implements the primitive.
-    pub ty: &'static str,
-    /// Name in a jaxpr.
-    pub name: &'static str,
-    /// Supported dtypes.
-    pub class: Class,
-    /// Intervals of the operands on which the operator is differentiable.
-    pub domain: [(f64, f64); 2],
-    /// Function that applies the operator.
-    pub apply: fn(&Array, &Array) -> Array,
-}
 
 /// Returns the cotangent of a linear operand, summed over axes along which the operand was
 /// broadcast.
@@ -177,10 +163,9 @@ macro_rules! binary {
             }
         } )*
         /// Table of binary operators.
-        pub const BINARY: &[BinaryRow] = &[$( BinaryRow {
-            ty: stringify!($ty), name: $name, class: Class::$class, domain: [($lo, $hi), ($lo2, $hi2)],
-            apply: |a, b| a.$f(b),
-        } ),*];
+        pub const BINARY: &[ElementwiseRow] = &[
+            $( elementwise_row!($ty $f $name, Class::$class, &[($lo, $hi), ($lo2, $hi2)], |x, y|) ),*
+        ];
     };
 }
 
@@ -201,8 +186,10 @@ binary! {
     Mul mul "mul" "multiply" Number [(-3.0, 3.0), (-3.0, 3.0)] {product};
     /// Computes the quotient of the elements; integers are rounded towards zero. The operator `/`
     /// is NumPy's true division.
+    #[doc(alias = "div")]
     Div lax_div "div" "divide" Number [(-3.0, 3.0), (0.5, 3.0)] {quotient};
     /// Computes the remainder of the elements, with the sign of the dividend.
+    #[doc(alias = "rem")]
     Rem lax_rem "rem" "remainder" Real [(1.1, 1.9), (2.1, 3.0)] {[
         |g, _, y, z| { let _ = y; fit(g, z) },
         |g, x, y, _| {
@@ -237,11 +224,14 @@ binary! {
     Xor bitwise_xor "xor" "xor" Bits [(0.0, 9.0), (0.0, 9.0)] {zero};
     /// Shifts the bits of each element left by `other`; the result is zero if `other` is at least
     /// the number of bits.
+    #[doc(alias = "shift_left")]
     ShiftLeft left_shift "shift_left" "shift_left" Integer [(0.0, 9.0), (0.0, 7.0)] {zero};
     /// Shifts the bits of each element right, filling with zeros.
+    #[doc(alias = "shift_right_logical")]
     ShiftRightLogical right_shift_logical "shift_right_logical" "shift_right_logical" Integer
         [(0.0, 9.0), (0.0, 7.0)] {zero};
     /// Shifts the bits of each element right, filling with the sign bit.
+    #[doc(alias = "shift_right_arithmetic")]
     ShiftRightArithmetic right_shift_arithmetic "shift_right_arithmetic" "shift_right_arithmetic"
         Integer [(0.0, 9.0), (0.0, 7.0)] {zero};
     /// Computes the next representable number after the first element in the direction of the

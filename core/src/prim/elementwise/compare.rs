@@ -1,22 +1,12 @@
 //! Elementwise comparisons.
 
-use crate::prim::elementwise::parts;
+use crate::prim::elementwise::{ElementwiseRow, parts};
 use crate::prim::operands;
 use crate::prim::{Avals, Differentiation, Primitive, one};
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError};
-
-/// An entry of the table of comparisons, for tests and documentation.
-pub struct CompareRow {
-    /// Struct that implements the primitive.
-    pub ty: &'static str,
-    /// Name in a jaxpr.
-    pub name: &'static str,
-    /// Function that applies the operator.
-    pub apply: fn(&Array, &Array) -> Array,
-}
 
 macro_rules! compare {
     ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal $direction:literal; )*) => { $(
@@ -55,7 +45,9 @@ macro_rules! compare {
             }
         } )*
         /// Table of comparisons.
-        pub const COMPARE: &[CompareRow] = &[$( CompareRow { ty: stringify!($ty), name: $name, apply: |a, b| a.$f(b) } ),*];
+        pub const COMPARE: &[ElementwiseRow] = &[
+            $( elementwise_row!($ty $f $name, Class::Any, &[], |x, y|) ),*
+        ];
     };
 }
 

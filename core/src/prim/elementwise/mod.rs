@@ -37,6 +37,27 @@ macro_rules! elementwise_rules {
     };
 }
 
+/// The row of an operator in its table.
+macro_rules! elementwise_row {
+    ($ty:ident $f:ident $name:expr, $class:expr, $domain:expr, |$first:ident $(, $other:ident)*|) => {
+        $crate::prim::elementwise::ElementwiseRow {
+            ty: stringify!($ty),
+            name: $name,
+            method: stringify!($f),
+            class: $class,
+            domain: $domain,
+            bind: |operands| $crate::prim::elementwise::bind_operands($ty, operands),
+            apply: |operands| {
+                let [$first $(, $other)*, ..] = operands else {
+                    panic!("{}: got {} operands", $name, operands.len())
+                };
+                vec![$first.$f($($other),*)]
+            },
+        }
+    };
+}
+
+mod accuracy;
 mod binary;
 mod compare;
 mod complex;
@@ -50,12 +71,14 @@ mod special;
 mod stop_gradient;
 mod unary;
 
-use super::{Batched, batched};
+use super::{Batched, Primitive, batched};
 use crate::Array;
+use crate::program::trace::bind;
 use smallvec::SmallVec;
 
 pub use crate::passes::AddAny;
 pub use crate::program::class::Class;
+pub use accuracy::*;
 pub use binary::*;
 pub use compare::*;
 pub use complex::*;
@@ -69,6 +92,39 @@ pub use stop_gradient::*;
 pub use unary::*;
 
 pub(crate) use elementwise_rules;
+
+/// A function of the operands that returns the results.
+pub type OperandsToResults = fn(&[Array]) -> Vec<Array>;
+
+/// An entry of a table of operators, for tests and documentation.
+pub struct ElementwiseRow {
+    /// Struct that implements the primitive.
+    pub ty: &'static str,
+    /// Name in a jaxpr.
+    pub name: &'static str,
+    /// Name of the method of [`Array`].
+    pub method: &'static str,
+    /// Supported dtypes.
+    pub class: Class,
+    /// Interval of each operand on which the operator is smooth; empty if it is not to be
+    /// differentiated in all operands.
+    pub domain: &'static [(f64, f64)],
+    /// Binds the primitive to operands of its dtypes.
+    pub bind: OperandsToResults,
+    /// Calls the method, which promotes its operands. Excess operands are ignored.
+    pub apply: OperandsToResults,
+}
+
+/// Returns the rows of all tables of elementwise operators.
+pub fn elementwise_table() -> impl Iterator<Item = &'static ElementwiseRow> {
+    UNARY.iter().chain(BINARY).chain(COMPARE).chain(SPECIAL)
+}
+
+/// Binds a primitive to operands.
+fn bind_operands(primitive: impl Primitive + Clone, operands: &[Array]) -> Vec<Array> {
+    let operands: SmallVec<[&Array; 4]> = operands.iter().collect();
+    bind(primitive, &operands).into_vec()
+}
 
 /// Implements the batching rule of elementwise operators: aligns the batch axes and applies the
 /// same operator.

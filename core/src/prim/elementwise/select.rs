@@ -234,6 +234,7 @@ impl Array {
     /// dtype.
     ///
     /// Floats are truncated to integers; numbers become booleans by comparison with zero.
+    #[doc(alias = "convert_element_type")]
     #[track_caller]
     pub fn astype(&self, dtype: DType) -> Array {
         if let Some(l) = self.as_literal() {
@@ -262,7 +263,8 @@ impl Array {
         bind1(SelectN, &[self, on_false, on_true])
     }
 
-    /// Clamps each element to the interval from `lo` to `hi`. A bound of `None` is open.
+    /// Clamps each element to the interval from `lo` to `hi` (`jnp.clip`, with promotion and
+    /// broadcasting; [`lax::clamp`](crate::lax::clamp) has neither). A bound of `None` is open.
     ///
     /// ```no_run
     /// use ramie_core::Array;
@@ -311,6 +313,46 @@ impl IntoBound for Option<Array> {
     }
 }
 
+/// Clamps each element of `x` to the interval from `min` to `max`, each of which is 0-d or has the
+/// shape of `x` (`jax.lax.clamp`). Where `min` exceeds `max`, the result is `max`.
+///
+/// ```no_run
+/// use ramie_core::{Array, lax};
+/// let x = Array::from([-2.0f32, 0.5, 7.0]);
+/// assert_eq!(lax::clamp(0.0, &x, 1.0).to_vec::<f32>(), [0.0, 0.5, 1.0]);
+/// ```
+///
+/// # Panics
+/// Panics if a bound is neither 0-d nor of the shape of `x`, if its dtype does not promote to that
+/// of `x`, or if the elements are complex.
+#[track_caller]
+pub fn clamp(min: impl IntoArray, x: &Array, max: impl IntoArray) -> Array {
+    let min = operands::as_dtype_of("clamp", x, &min.into_array());
+    let max = operands::as_dtype_of("clamp", x, &max.into_array());
+    bind1(Clamp, &[&min, x, &max])
+}
+
+/// Selects each element from one of `cases`, which have the same shape and dtype
+/// (`jax.lax.select_n`). `which` is the index of the case, in `i32`, or a boolean that selects the
+/// second of two cases. It has the shape of the cases or is 0-d. An index below 0 selects the first
+/// case and one beyond the last selects the last.
+///
+/// ```no_run
+/// use ramie_core::{Array, lax};
+/// let cases = [Array::from([1, 2, 3]), Array::from([10, 20, 30]), Array::from([7, 8, 9])];
+/// let chosen = lax::select_n(&Array::from([2, 0, 1]), &cases);
+/// assert_eq!(chosen.to_vec::<i32>(), [7, 2, 30]);
+/// ```
+///
+/// # Panics
+/// Panics if there are no cases, if they differ in shape or dtype, or if `which` is neither `i32`
+/// nor a boolean for at most two cases, or has another shape.
+#[track_caller]
+pub fn select_n(which: &Array, cases: &[Array]) -> Array {
+    let args: Vec<&Array> = std::iter::once(which).chain(cases).collect();
+    bind1(SelectN, &args)
+}
+
 /// Selects from `on_true` where `condition` is true, and from `on_false` otherwise. Operands are
 /// promoted and broadcast (`jnp.where`).
 ///
@@ -323,6 +365,7 @@ impl IntoBound for Option<Array> {
 ///
 /// # Panics
 /// Panics if the shapes do not broadcast.
+#[doc(alias = "select_n")]
 #[track_caller]
 pub fn where_(
     condition: impl IntoArray,

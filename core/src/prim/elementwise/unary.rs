@@ -1,26 +1,12 @@
 //! Unary elementwise operators.
 
-use crate::prim::elementwise::parts;
+use crate::prim::elementwise::{ElementwiseRow, parts};
 use crate::prim::{Avals, Differentiation, Facts, Param, Primitive, one};
 use crate::program::checks::Errors;
 use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError};
-
-/// An entry of the table of unary operators, for tests and documentation.
-pub struct UnaryRow {
-    /// Struct that implements the primitive.
-    pub ty: &'static str,
-    /// Name in a jaxpr.
-    pub name: &'static str,
-    /// Supported dtypes.
-    pub class: Class,
-    /// Interval on which the operator and its derivative are defined.
-    pub domain: (f64, f64),
-    /// Function that applies the operator.
-    pub apply: fn(&Array) -> Array,
-}
 
 macro_rules! differentiation {
     (zero) => {
@@ -91,9 +77,9 @@ macro_rules! unary {
             }
         } )*
         /// Table of unary operators.
-        pub const UNARY: &[UnaryRow] = &[$( UnaryRow {
-            ty: stringify!($ty), name: $name, class: Class::$class, domain: ($lo, $hi), apply: Array::$f,
-        } ),*];
+        pub const UNARY: &[ElementwiseRow] = &[
+            $( elementwise_row!($ty $f $name, Class::$class, &[($lo, $hi)], |x|) ),*
+        ];
     };
 }
 
@@ -136,6 +122,7 @@ macro_rules! lowering {
 
 unary! {
     /// Computes `-x`; unsigned integers wrap.
+    #[doc(alias = "neg")]
     Neg negative "neg" {stablehlo "negate"} Number (-3.0, 3.0) [linear |ct: &Array| ct.negative()];
     /// Computes the sign of `x`: `-1`, `0` or `1`.
     Sign sign "sign" {|ctx, x| ctx.sign(x)} Number (0.5, 3.0)
@@ -224,6 +211,7 @@ unary! {
     /// Computes the number of one bits of each element.
     PopulationCount population_count "population_count" {stablehlo "popcnt"} Integer (0.0, 9.0) [zero];
     /// Computes the number of leading zero bits of each element.
+    #[doc(alias = "clz")]
     Clz count_leading_zeros "clz" {|ctx, x| ctx.leading_zeros(x)} Integer (0.0, 9.0) [zero];
 }
 

@@ -1,6 +1,8 @@
 //! `dynamic_slice`: a slice of fixed size at a computed position.
 
-use super::{Gather, GatherDimensionNumbers, GatherScatterMode, check_starts, stack_starts};
+use super::{
+    Gather, GatherDimensionNumbers, GatherScatterMode, NonNegative, check_starts, stack_starts,
+};
 use crate::extend::ShardingRule;
 use crate::prim::{
     Avals, BatchAxis, Batched, Differentiation, Facts, Param, PositionRule, Positions, Primitive,
@@ -121,8 +123,31 @@ impl Array {
         starts: &[S],
         slice_sizes: &[usize],
     ) -> Array {
+        self.dynamic_slice_with(starts, slice_sizes, NonNegative::along(&[]))
+    }
+
+    /// Same as [`dynamic_slice`](Array::dynamic_slice), for starts that are not negative
+    /// (`allow_negative_indices=False`).
+    ///
+    /// ```no_run
+    /// use ramie_core::options::NonNegative;
+    /// use ramie_core::Array;
+    /// let (x, start) = (Array::arange(6), Array::from(3));
+    /// let part = x.dynamic_slice_with(&[start], &[2], NonNegative::all());
+    /// assert_eq!(part.to_vec::<i32>(), [3, 4]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics in the same cases as `dynamic_slice`.
+    #[track_caller]
+    pub fn dynamic_slice_with<S: IntoArray + Clone>(
+        &self,
+        starts: &[S],
+        slice_sizes: &[usize],
+        positive: NonNegative,
+    ) -> Array {
         let starts: Vec<Array> = starts.iter().map(|s| s.clone().into_array()).collect();
-        let starts = super::start_indices("dynamic_slice", self, &starts, true);
+        let starts = super::start_indices("dynamic_slice", self, &starts, &positive);
         let slice_sizes = slice_sizes.into();
         let args: Vec<&Array> = std::iter::once(self).chain(&starts).collect();
         bind1(DynamicSlice { slice_sizes }, &args)
@@ -136,12 +161,28 @@ impl Array {
     /// integer.
     #[track_caller]
     pub fn dynamic_slice_in_dim(&self, start: impl IntoArray, size: usize, axis: isize) -> Array {
+        self.dynamic_slice_in_dim_with(start, size, axis, NonNegative::along(&[]))
+    }
+
+    /// Same as [`dynamic_slice_in_dim`](Array::dynamic_slice_in_dim), for a start that is not
+    /// negative (`allow_negative_indices=False`).
+    ///
+    /// # Panics
+    /// Panics in the same cases as `dynamic_slice_in_dim`.
+    #[track_caller]
+    pub fn dynamic_slice_in_dim_with(
+        &self,
+        start: impl IntoArray,
+        size: usize,
+        axis: isize,
+        positive: NonNegative,
+    ) -> Array {
         let axis = self.axis("dynamic_slice_in_dim", axis);
         let start = start.into_array();
         let mut starts = vec![Array::scalar(0, start.dtype()); self.ndim()];
         let mut sizes: Dims = self.shape().into();
         starts[axis] = start;
         sizes[axis] = size;
-        self.dynamic_slice(&starts, &sizes)
+        self.dynamic_slice_with(&starts, &sizes, positive)
     }
 }

@@ -1,7 +1,8 @@
 //! `dynamic_update_slice`: writes a slice at a computed position.
 
 use super::{
-    GatherScatterMode, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts, stack_starts,
+    GatherScatterMode, NonNegative, Scatter, ScatterDimensionNumbers, ScatterMethod, check_starts,
+    stack_starts,
 };
 use crate::extend::ShardingRule;
 use crate::prim::operands;
@@ -148,8 +149,23 @@ impl Array {
         update: &Array,
         starts: &[S],
     ) -> Array {
+        self.dynamic_update_slice_with(update, starts, NonNegative::along(&[]))
+    }
+
+    /// Same as [`dynamic_update_slice`](Array::dynamic_update_slice), for starts that are not
+    /// negative (`allow_negative_indices=False`).
+    ///
+    /// # Panics
+    /// Panics in the same cases as `dynamic_update_slice`.
+    #[track_caller]
+    pub fn dynamic_update_slice_with<S: IntoArray + Clone>(
+        &self,
+        update: &Array,
+        starts: &[S],
+        positive: NonNegative,
+    ) -> Array {
         let starts: Vec<Array> = starts.iter().map(|s| s.clone().into_array()).collect();
-        let starts = super::start_indices("dynamic_update_slice", self, &starts, true);
+        let starts = super::start_indices("dynamic_update_slice", self, &starts, &positive);
         let update = operands::as_dtype_of("dynamic_update_slice", self, update);
         let args: Vec<&Array> = [self, &update].into_iter().chain(&starts).collect();
         bind1(DynamicUpdateSlice, &args)
@@ -168,10 +184,27 @@ impl Array {
         start: impl IntoArray,
         axis: isize,
     ) -> Array {
+        let positive = NonNegative::along(&[]);
+        self.dynamic_update_slice_in_dim_with(update, start, axis, positive)
+    }
+
+    /// Same as [`dynamic_update_slice_in_dim`](Array::dynamic_update_slice_in_dim), for a start
+    /// that is not negative (`allow_negative_indices=False`).
+    ///
+    /// # Panics
+    /// Panics in the same cases as `dynamic_update_slice_in_dim`.
+    #[track_caller]
+    pub fn dynamic_update_slice_in_dim_with(
+        &self,
+        update: &Array,
+        start: impl IntoArray,
+        axis: isize,
+        positive: NonNegative,
+    ) -> Array {
         let axis = self.axis("dynamic_update_slice_in_dim", axis);
         let start = start.into_array();
         let mut starts = vec![Array::scalar(0, start.dtype()); self.ndim()];
         starts[axis] = start;
-        self.dynamic_update_slice(update, &starts)
+        self.dynamic_update_slice_with(update, &starts, positive)
     }
 }

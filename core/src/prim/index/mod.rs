@@ -67,10 +67,43 @@ fn stack_starts(starts: &[Array], axes: &[Option<usize>], size: usize) -> (Array
     (indices, is_batched.then_some(0))
 }
 
-/// Converts integer scalars to start indices of one dtype; negative ones are counted from the end
-/// if `wrap` is set.
+/// The option of [`Array::dynamic_slice_with`] and similar functions: start indices that are not
+/// negative (`allow_negative_indices=False` in JAX). Programs then need no operations that count
+/// negative indices from the end. A known index that is negative panics; a computed one is
+/// replaced by 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NonNegative {
+    /// The axes, or `None` for all.
+    axes: Option<Dims>,
+}
+
+impl NonNegative {
+    /// Creates the option for the start indices along all axes.
+    pub fn all() -> NonNegative {
+        NonNegative { axes: None }
+    }
+
+    /// Creates the option for the start indices along the given axes.
+    pub fn along(axes: &[usize]) -> NonNegative {
+        NonNegative {
+            axes: Some(axes.into()),
+        }
+    }
+
+    fn has(&self, axis: usize) -> bool {
+        self.axes.as_ref().is_none_or(|axes| axes.contains(&axis))
+    }
+}
+
+/// Converts integer scalars to start indices of one dtype; negative ones are counted from the end,
+/// except along axes in `positive`.
 #[track_caller]
-fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool) -> Vec<Array> {
+fn start_indices(
+    operation: &str,
+    operand: &Array,
+    starts: &[Array],
+    positive: &NonNegative,
+) -> Vec<Array> {
     assert!(
         starts.len() == operand.ndim(),
         "{operation}: {} has {} axes, got {} start indices\n  help: pass one start index for each \
@@ -89,13 +122,22 @@ fn start_indices(operation: &str, operand: &Array, starts: &[Array], wrap: bool)
     let starts: Vec<Array> = starts
         .iter()
         .zip(operand.shape())
-        .map(|(start, &size)| match start.as_literal() {
+        .enumerate()
+        .map(|(axis, (start, &size))| (start, size, !positive.has(axis)))
+        .map(|(start, size, wrap)| match start.as_literal() {
             Some(literal) => {
                 let mut value = match literal.value().cast(DType::I64) {
                     crate::dtypes::Scalar::Int(value) => value,
                     _ => unreachable!("a cast to i64 gives an integer"),
                 };
-                if wrap && value < 0 {
+                assert!(
+                    wrap || value >= 0,
+                    "{operation}: the start index {value} of an axis of {} is negative, but \
+                     NonNegative excludes negative indices\n  help: count from the end: call \
+                     {operation} without NonNegative",
+                    operand.aval()
+                );
+                if value < 0 {
                     value += size as i64;
                 }
                 // A narrow dtype may not be able to represent the size.

@@ -394,6 +394,13 @@ impl Array {
     /// # Panics
     /// Panics if `indices` are not integers, if the dtypes of the array and the updates differ,
     /// or if the dimension numbers do not fit.
+    #[doc(alias(
+        "scatter_add",
+        "scatter_max",
+        "scatter_min",
+        "scatter_mul",
+        "scatter_sub"
+    ))]
     #[track_caller]
     pub fn scatter(&self, indices: &Array, updates: &Array, scatter: Scatter) -> Array {
         bind1(scatter, &[self, indices, updates])

@@ -36,8 +36,8 @@ impl Gather {
     ) -> Result<ShardingRule, ShapeError> {
         let spec = self.spec(operand, indices, out.ndim()).ok_or_else(|| {
             ShapeError::new(format!(
-                "Use `.at(...).get_with(...)` to provide the output PartitionSpec for the gather \
-                 indexing as out sharding could not be resolved unambiguously (or would require \
+                "Use `.at(...).out_sharding(...).get()` to provide the output PartitionSpec for the \
+                 gather indexing as out sharding could not be resolved unambiguously (or would require \
                  collectives on inputs). Got operand={operand}, indices={indices}"
             ))
             .help("or unshard the indexed dimensions with `reshard`")
@@ -98,8 +98,8 @@ impl Scatter {
                  updates={updates}"
             ))
             .help(
-                "unshard the indexed dimensions, and the indices, with `reshard`, or let the \
-                 compiler choose with `auto_axes`",
+                "unshard the indexed dimensions, and the indices, with `reshard`, or give the \
+                 sharding of the result: x.at(i).out_sharding(spec).set(y)",
             )
         })?;
         Ok(ShardingRule::Specs(vec![spec]))

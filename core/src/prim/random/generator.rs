@@ -12,6 +12,7 @@ use smallvec::smallvec;
 use std::fmt;
 
 /// The algorithm of [`RngBitGenerator`].
+#[doc(alias = "RandomAlgorithm")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RngAlgorithm {
     /// The device's default.

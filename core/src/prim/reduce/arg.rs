@@ -12,7 +12,7 @@ use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, ShapeError};
 
 macro_rules! arg_reductions {
-    ($( $(#[$doc:meta])* $ty:ident $f:ident $word:literal $direction:literal $identity:expr; )*) => { $(
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $direction:literal $identity:expr; )*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct $ty {
@@ -54,31 +54,16 @@ macro_rules! arg_reductions {
                 vec![ctx.convert(index, outs[0].dtype())]
             }
         }
-        impl Array {
-            $(#[$doc])*
-            /// The index is counted from 0, in `i32`. With `None` instead of an axis, the array is
-            /// flattened first.
-            ///
-            /// # Panics
-            #[doc = concat!("Panics if the axis is out of range or has size 0, which has no ", $word, " element,")]
-            /// or the array is complex.
-            #[track_caller]
-            pub fn $f(&self, axis: impl Into<Option<isize>>) -> Array {
-                let (x, axis) = self.flattened_without(axis.into());
-                let axis = x.axis(stringify!($f), axis);
-                bind1($ty { axis, index_dtype: DType::I32 }, &[&x])
-            }
-        } )*
-    };
+    )* };
 }
 
 arg_reductions! {
     /// Returns the index of the largest element along an axis, which is removed: the first one
     /// among equal elements, and the first NaN, if any.
-    Argmax argmax "largest" "GT" lowest;
+    Argmax argmax "GT" lowest;
     /// Returns the index of the smallest element along an axis, which is removed: the first one
     /// among equal elements, and the first NaN, if any.
-    Argmin argmin "smallest" "LT" highest;
+    Argmin argmin "LT" highest;
 }
 
 impl Array {

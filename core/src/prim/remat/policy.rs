@@ -24,6 +24,7 @@ type Decide = dyn Fn(&dyn Primitive, &[Aval]) -> bool + Send + Sync;
 /// [`checkpoint`] to the loop's body.
 ///
 /// [`checkpoint`]: crate::checkpoint()
+#[doc(alias = "checkpoint_policies")]
 #[derive(Clone)]
 pub struct CheckpointPolicy(Policy);
 
@@ -72,6 +73,7 @@ impl CheckpointPolicy {
     }
 
     /// Saves the results of matrix products and convolutions.
+    #[doc(alias = "checkpoint_dots")]
     pub fn dots_saveable() -> Self {
         CheckpointPolicy(Policy::Dots {
             only_if_no_batch_dims: false,
@@ -80,6 +82,7 @@ impl CheckpointPolicy {
 
     /// Saves the results of matrix products without batch dimensions: products with weights, but
     /// not those of attention.
+    #[doc(alias = "checkpoint_dots_with_no_batch_dims")]
     pub fn dots_with_no_batch_dims_saveable() -> Self {
         CheckpointPolicy(Policy::Dots {
             only_if_no_batch_dims: true,

@@ -16,13 +16,34 @@ pub enum Order {
     F,
 }
 
-/// The option of [`Array::reshape_with`]. An [`Order`] and a [`PartitionSpec`] convert into it.
+/// The option of [`Array::reshape_with`]. An [`Order`], [`Dimensions`] and a [`PartitionSpec`]
+/// convert into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReshapeOption {
     /// The order in which elements are read and written.
     Order(Order),
+    /// The order of the axes in which elements are read.
+    Dimensions(Dimensions),
     /// The sharding of the result over explicit axes of a mesh.
     OutSharding(Box<PartitionSpec>),
+}
+
+/// The order of the axes in which [`Array::reshape_with`] reads elements, the slowest-varying axis
+/// first (`dimensions=` of `lax.reshape`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dimensions(pub(super) SmallVec<[isize; 6]>);
+
+impl Dimensions {
+    /// Creates the order from one axis for each axis of the array.
+    pub fn new(axes: &[isize]) -> Dimensions {
+        Dimensions(axes.into())
+    }
+}
+
+impl From<Dimensions> for ReshapeOption {
+    fn from(dimensions: Dimensions) -> ReshapeOption {
+        ReshapeOption::Dimensions(dimensions)
+    }
 }
 
 impl From<Order> for ReshapeOption {

@@ -151,8 +151,9 @@ impl Array {
     }
 
     /// Same as [`reshape`](Array::reshape), with an [`Order`] in which elements are read and
-    /// written, or with the sharding of the result over explicit mesh axes (`jnp.reshape` with
-    /// `order=` or `out_sharding=`).
+    /// written, with the order of the axes in which they are read
+    /// ([`Dimensions`](crate::lax::Dimensions)), or with the sharding of the result over explicit
+    /// mesh axes (`jnp.reshape` with `order=` or `out_sharding=`, `lax.reshape` with `dimensions=`).
     ///
     /// ```no_run
     /// use ramie_core::numpy::Order;
@@ -173,6 +174,7 @@ impl Array {
                 shape.reverse();
                 self.t().reshape(&shape).t()
             }
+            ReshapeOption::Dimensions(axes) => self.transpose(&axes.0).reshape(&shape),
             ReshapeOption::OutSharding(spec) => {
                 let sharding = OutSharding::new("reshape", &[self.aval()], &spec, shape.len());
                 self.reshaped(&shape, Some(sharding))

@@ -58,6 +58,7 @@ impl Array {
     ///
     /// # Panics
     /// Panics if an axis is out of range or occurs twice.
+    #[doc(alias = "rev")]
     #[track_caller]
     pub fn flip(&self, axes: &[isize]) -> Array {
         let dimensions = if axes.is_empty() {

@@ -102,13 +102,31 @@ impl Primitive for TopK {
 
 impl Array {
     /// Returns the `k` largest elements along the last axis in decreasing order, NaN first, and
-    /// their indices in `i32`.
+    /// their indices in `i32`. Equal elements keep their order, as with JAX's default
+    /// `is_stable=True`.
     ///
     /// # Panics
     /// Panics if the array is 0-d or complex, or if the last axis has fewer than `k` elements.
     #[track_caller]
     pub fn top_k(&self, k: usize) -> (Array, Array) {
-        let axis = self.axis("top_k", -1);
+        self.top_k_with(k, -1)
+    }
+
+    /// Same as [`top_k`](Array::top_k), along the given axis (`jax.lax.top_k` with `axis=`).
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let (largest, rows) = Array::from([[1, 8], [4, 2], [9, 5]]).top_k_with(2, 0);
+    /// assert_eq!(largest.to_vec::<i32>(), [9, 8, 4, 5]);
+    /// assert_eq!(rows.to_vec::<i32>(), [2, 0, 1, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the array is complex, if the axis is out of range, or if it has fewer than `k`
+    /// elements.
+    #[track_caller]
+    pub fn top_k_with(&self, k: usize, axis: isize) -> (Array, Array) {
+        let axis = self.axis("top_k", axis);
         let mut outs = bind(TopK { k, axis }, &[self]);
         let positions = outs.pop().expect("positions");
         (outs.pop().expect("values"), positions)

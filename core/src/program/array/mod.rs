@@ -91,6 +91,7 @@ impl Array {
     ///
     /// # Panics
     /// Panics if the array would have more bytes than a program can address.
+    #[doc(alias = "ShapeDtypeStruct")]
     #[track_caller]
     pub fn shape_dtype_struct(shape: &[usize], dtype: DType) -> Array {
         let aval = Aval::new(shape, dtype);

@@ -55,6 +55,7 @@ impl Atom {
 }
 
 /// One application of a primitive.
+#[doc(alias = "JaxprEqn")]
 #[derive(Clone, Debug)]
 pub struct Eqn {
     /// Primitive that is applied.

@@ -90,6 +90,7 @@ impl fmt::Display for Scope {
 /// let jaxpr = make_jaxpr(f)(Array::shape_dtype_struct(&[3], DType::F32));
 /// assert!(jaxpr.jaxpr.eqns.iter().all(|e| e.scope.name() == "norm"));
 /// ```
+#[doc(alias = "named_call")]
 pub fn named_scope<R>(name: &str, f: impl FnOnce() -> R) -> R {
     let _entered = enter_named_scope(name);
     f()

@@ -43,6 +43,8 @@ pub struct Lowering<'m> {
     location: Option<Source>,
     /// The mesh and its axis types at this point, inside a manual computation.
     axes: Option<AbstractMesh>,
+    /// The requested accuracy of the functions that are emitted, as an attribute.
+    pub(crate) accuracy: Option<String>,
     /// State of ordered effects for each open block, innermost last.
     order: Vec<Order>,
 }
@@ -103,6 +105,7 @@ impl<'m> Lowering<'m> {
             constants: FastMap::default(),
             location: None,
             axes,
+            accuracy: None,
             order: vec![Order::default()],
         }
     }

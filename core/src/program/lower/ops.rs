@@ -8,6 +8,22 @@ use smallvec::SmallVec;
 use std::fmt::Write;
 use std::ops::Range;
 
+/// The operations with an attribute for their accuracy.
+const APPROXIMATED: [&str; 12] = [
+    "cbrt",
+    "cosine",
+    "exponential",
+    "exponential_minus_one",
+    "log",
+    "log_plus_one",
+    "logistic",
+    "rsqrt",
+    "sine",
+    "sqrt",
+    "tan",
+    "tanh",
+];
+
 impl Lowering<'_> {
     /// Emits an operation like [`op`](Self::op), with one result and no regions.
     pub fn op1(&mut self, name: &str, args: &[Value], out: Aval, attributes: &str) -> Value {
@@ -41,6 +57,13 @@ impl Lowering<'_> {
         let out = self.begin1(args[0].aval);
         let _ = write!(self.body, "stablehlo.{name} ");
         list(&mut self.body, args);
+        if let Some(accuracy) = self
+            .accuracy
+            .as_ref()
+            .filter(|_| APPROXIMATED.contains(&name))
+        {
+            let _ = write!(self.body, " {{{accuracy}}}");
+        }
         let _ = write!(self.body, " : {}", TensorType(out.aval));
         self.end();
         out

@@ -350,13 +350,20 @@ impl Lowering<'_> {
     }
 }
 
-/// Formats the attributes of a collective between groups of partitions.
+/// Formats the attributes of a collective between groups of partitions. Groups that are shorter than
+/// others end in -1.
 pub(crate) fn collective_attributes(groups: &[Vec<usize>]) -> String {
+    let longest = groups.iter().map(Vec::len).max().unwrap_or(0);
+    let filled = |group: &Vec<usize>| {
+        let numbers = group.iter().map(|&n| n as i64);
+        numbers.chain(std::iter::repeat(-1)).take(longest).collect()
+    };
+    let groups: Vec<Vec<i64>> = groups.iter().map(filled).collect();
     format!(
         "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{groups:?}> \
          : tensor<{}x{}xi64>",
         groups.len(),
-        groups.first().map_or(0, Vec::len)
+        longest
     )
 }
 

@@ -23,6 +23,7 @@ use std::fmt;
 /// let doubled = tree::unflatten(&treedef, doubled);
 /// assert_eq!(doubled.1[0].item::<f32>(), 4.0);
 /// ```
+#[doc(alias = "PyTreeDef")]
 pub struct TreeDef<T> {
     like: T,
     text: String,
@@ -69,6 +70,7 @@ impl<T: Tree> TreeDef<T> {
     }
 
     /// Returns whether the tree is a single array (`jax.tree_util.treedef_is_leaf`).
+    #[doc(alias = "treedef_is_leaf")]
     pub fn is_leaf(&self) -> bool {
         self.text == "*"
     }

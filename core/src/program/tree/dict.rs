@@ -32,6 +32,7 @@ pub fn flatten_dict<T: Tree>(tree: &T, separator: &str) -> BTreeMap<String, Arra
 ///
 /// # Panics
 /// Panics if two leaves have the same path.
+#[doc(alias = "empty_node")]
 #[track_caller]
 pub fn flatten_dict_keep_empty<T: Tree>(
     tree: &T,

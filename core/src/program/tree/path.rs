@@ -81,6 +81,7 @@ pub fn keystr_simple(path: &[KeyEntry], separator: &str) -> String {
 }
 
 /// Returns the path and the array of each leaf (`jax.tree.leaves_with_path`).
+#[doc(alias = "tree_leaves_with_path")]
 pub fn leaves_with_path<T: Tree>(tree: &T) -> Vec<(KeyPath, Array)> {
     #[derive(Default)]
     struct Paths {

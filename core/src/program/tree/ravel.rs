@@ -21,6 +21,7 @@ use crate::{Array, DType, Tree, concatenate};
 ///
 /// # Panics
 /// The returned function panics if the vector has a different size.
+#[doc(alias = "ravel_pytree")]
 #[track_caller]
 pub fn ravel<T: Tree>(tree: &T) -> (Array, impl Fn(&Array) -> T + Send + Sync + use<T>) {
     let arrays = leaves(tree);

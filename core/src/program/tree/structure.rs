@@ -113,6 +113,7 @@ pub fn map2<T: Tree, U: Tree>(
 ///
 /// # Panics
 /// Panics if the structures differ, as in [`map2`].
+#[doc(alias = "tree_transpose")]
 #[track_caller]
 pub fn transpose<T: Tree>(trees: &[T]) -> Vec<Vec<Array>> {
     let Some((first, rest)) = trees.split_first() else {

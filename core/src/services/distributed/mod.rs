@@ -357,6 +357,7 @@ pub fn process_index() -> usize {
 }
 
 /// Returns the number of processes; 1 without [`initialize`].
+#[doc(alias = "process_indices")]
 pub fn process_count() -> usize {
     lock(&PROCESS).1
 }
@@ -365,6 +366,7 @@ pub fn process_count() -> usize {
 ///
 /// # Panics
 /// Panics if there is no working plugin.
+#[doc(alias = "local_device_count")]
 #[track_caller]
 pub fn local_devices() -> &'static [Device] {
     match crate::client::runtime() {

@@ -7,7 +7,7 @@ pub mod gguf;
 mod problem;
 pub mod safetensors;
 
-pub use problem::{DAMAGED, Problem, WithHelp, explained};
+pub use problem::{DAMAGED, Message, Problem, WithHelp};
 
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read, Write};

@@ -1,5 +1,6 @@
 //! The header of a safetensors file: the names, dtypes, shapes and offsets of its arrays.
 
+use super::Message;
 use crate::DType;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -141,7 +142,7 @@ impl Header {
     /// Returns an error if the file cannot be read, or does not start with a header.
     pub fn read(mut file: impl Read, length: u64) -> Result<(Header, u64), Problem> {
         let Some(room) = length.checked_sub(8) else {
-            return Err(Problem::File(format!(
+            return Err(Problem::file(format!(
                 "has only {length} bytes, which is too short"
             )));
         };
@@ -149,7 +150,7 @@ impl Header {
         file.read_exact(&mut size).map_err(Problem::Io)?;
         let size = u64::from_le_bytes(size);
         if size > LARGEST || size > room {
-            return Err(Problem::File(format!(
+            return Err(Problem::file(format!(
                 "has a header of {size} bytes according to its length field, but only {room} bytes \
                  follow"
             )));
@@ -157,7 +158,7 @@ impl Header {
         let mut text = vec![0; size as usize];
         file.read_exact(&mut text).map_err(Problem::Io)?;
         let header = serde_json::from_slice(&text)
-            .map_err(|e| Problem::File(format!("has a header that cannot be read: {e}")))?;
+            .map_err(|e| Problem::file(format!("has a header that cannot be read: {e}")))?;
         Ok((header, 8 + size))
     }
 
@@ -171,7 +172,7 @@ impl Header {
         let mut tensors = Vec::with_capacity(self.entries.len());
         for (name, entry) in &self.entries {
             let tensor = tensor(name, entry);
-            tensors.push(tensor.map_err(|message| Problem::Tensor(name.clone(), message))?);
+            tensors.push(tensor.map_err(|message| Problem::tensor(name.clone(), message))?);
             let (start, end) = entry.data_offsets;
             ranges.push((start, end, name));
         }
@@ -181,12 +182,12 @@ impl Header {
             if start != filled {
                 let message =
                     format!("starts at byte {start}, expected {filled}; the file is damaged");
-                return Err(Problem::Tensor(name.clone(), message));
+                return Err(Problem::tensor(name.clone(), message));
             }
             filled = end;
         }
         if filled != available {
-            return Err(Problem::File(format!(
+            return Err(Problem::file(format!(
                 "has {available} bytes of tensors, but {filled} according to its header; the file \
                  is damaged or truncated"
             )));
@@ -196,14 +197,13 @@ impl Header {
 }
 
 /// Validates an entry and returns its array, or a description of the problem.
-fn tensor(name: &str, entry: &Entry) -> Result<Tensor, String> {
+fn tensor(name: &str, entry: &Entry) -> Result<Tensor, Message> {
     let known = DTYPES.iter().find(|(_, text)| *text == entry.dtype);
     let Some((dtype, _)) = known else {
-        return Err(format!(
-            "has dtype {}, which is not supported\n  help: convert it before writing the file, for \
-             example to F32",
-            entry.dtype
-        ));
+        return Err(
+            Message::new(format!("has dtype {}, which is not supported", entry.dtype))
+                .help("convert it before writing the file, for example to F32"),
+        );
     };
     let mut sizes = entry.shape.iter();
     let size = sizes.try_fold(dtype.size(), |n, &d| n.checked_mul(d));
@@ -212,7 +212,8 @@ fn tensor(name: &str, entry: &Entry) -> Result<Tensor, String> {
         return Err(format!(
             "bytes {start} to {end} do not match the size of {}{:?}; the file is damaged",
             entry.dtype, entry.shape
-        ));
+        )
+        .into());
     }
     Ok(Tensor {
         name: name.to_owned(),

@@ -142,6 +142,7 @@ pub fn get_logical_axis_rules() -> Option<LogicalAxisRules> {
 ///
 /// # Panics
 /// Panics in the same cases as [`LogicalAxisRules::to_mesh`].
+#[doc(alias = "logical_to_mesh_axes")]
 #[track_caller]
 pub fn logical_to_mesh(logical: &PartitionSpec) -> PartitionSpec {
     let rules = Context::current().rules.unwrap_or_default();

@@ -34,6 +34,7 @@ pub use spec::{PartitionSpec, SpecEntry};
 #[non_exhaustive]
 pub enum Sharding {
     /// All elements on one device.
+    #[doc(alias("SingleDeviceSharding", "make_single_device_sharding"))]
     SingleDevice(Device),
     /// Sharded or replicated over the devices of a mesh.
     Named(NamedSharding),

@@ -4,7 +4,7 @@
 
 use ramie_core::numpy::{BitOrder, BoundsMode, Interpolation, ravel_multi_index};
 use ramie_core::options::{Exact, Quantile, Reduction};
-use ramie_core::prim::elementwise::{Clamp, Class, UNARY};
+use ramie_core::prim::elementwise::{Clamp, Class, elementwise_table};
 use ramie_core::{Array, DType, image, jacfwd, jacrev, random, stats};
 use ramie_testing::{caught, panic_message};
 
@@ -159,7 +159,9 @@ const OPAQUE: &[&str] = &[
      dynamic_index_in_dim dynamic_update_index_in_dim index_take array_split hsplit vsplit dsplit \
      flipud fliplr rot90 roll_dynamic move_axes roll_axis matrix_transpose apply_along_axis \
      unstack roll repeat tile dynamic_slice dynamic_slice_in_dim dynamic_update_slice \
-     dynamic_update_slice_in_dim gather broadcast_in_dim broadcast_in_dim_with broadcast_to \
+     dynamic_update_slice_in_dim dynamic_slice_with dynamic_slice_in_dim_with \
+     dynamic_index_in_dim_with dynamic_update_slice_with dynamic_update_slice_in_dim_with \
+     dynamic_update_index_in_dim_with gather broadcast_in_dim broadcast_in_dim_with broadcast_to \
      broadcast_to_with expand_dims lax_pad pad reshape reshape_with full_like_with flatten \
      squeeze slice slice_with slice_in_dim split_sizes split transpose t move_axis swap_axes \
      bitcast_convert_type",
@@ -171,7 +173,7 @@ const OPAQUE: &[&str] = &[
      allclose_with array_equal_with nan_to_num_with glu_by cumulative_sum cumulative_sum_with cumulative_prod cumulative_prod_with \
      digitize_with one_hot_with average_and_weight sort_key_val reduce_window reduce polyfit \
      polysub subtract approx_min_k approx_max_k bincount_sized round_with logsumexp_signed \
-     pad_with pad_constants median",
+     pad_with pad_constants median top_k_with trace_with mul_with",
     // Products, compared in `complex.json` or made of the compared ones.
     "matmul matmul_with dot_with tensordot_with inner_with vdot_with vecdot_with tensordot \
      batch_matmul batch_matmul_with dot_general dot_general_with scaled_dot scaled_dot_with ragged_dot ragged_dot_general trace \
@@ -229,8 +231,9 @@ fn every_method_is_compared_refused_or_takes_elements_as_they_are() {
         "compare these with JAX in tests/golden/complex_functions.py, or refuse complex numbers: \
          {missing:?}"
     );
-    for row in UNARY.iter().filter(|row| row.class == Class::Float) {
-        let message = panic_message(|| drop((row.apply)(&Array::ones(SHAPE, DType::C64))));
+    for row in elementwise_table().filter(|row| row.class == Class::Float) {
+        let operands = [(); 3].map(|()| Array::ones(SHAPE, DType::C64));
+        let message = panic_message(|| drop((row.apply)(&operands)));
         assert!(message.contains(".real()"), "{}", row.name);
     }
 }

@@ -7,10 +7,10 @@ use ramie_core::fft::{Fft, Norm};
 use ramie_core::image::ResizeMethod;
 use ramie_core::lax::{
     ConvLayout, Padding, Precision, associative_scan, associative_scan_with, avg_pool,
-    avg_pool_with, conv, conv_general_dilated, conv_general_dilated_local,
+    avg_pool_with, clamp, conv, conv_general_dilated, conv_general_dilated_local,
     conv_general_dilated_patches, conv_transpose, conv_with_general_padding, dot_product_attention,
     max_pool, min_pool, optimization_barrier, platform_dependent, pool, reduce, reduce_window,
-    select_and_scatter, sort,
+    select_and_scatter, select_n, sort,
 };
 use ramie_core::linalg::*;
 use ramie_core::numpy::{
@@ -39,6 +39,8 @@ pub fn table() -> Vec<Operation> {
 fn of_several_arrays(t: &mut Vec<Operation>) {
     rows!(t;
         "where_" |x, y, z| where_(x.ne(0), y, z);
+        "clamp" |x, y, z| clamp(y, x, z);
+        "select_n" |x, y, z| select_n(&x.ne(0), &[y.clone(), z.clone()]);
         "where_/raw" |x, y, z| where_(x, y, z);
         "complex" |x, y| complex(x, y);
         "concatenate" |x, y| concatenate(&[x, y], 0);

@@ -2,20 +2,27 @@
 
 use super::{Operation, Results, rows};
 use ramie_core::lax::{
-    DotDimensionNumbers, GatherScatterMode, Precision, RaggedDotDimensionNumbers, RoundingMethod,
+    AccuracyMode, DotDimensionNumbers, GatherScatterMode, Precision, RaggedDotDimensionNumbers,
+    RoundingMethod,
 };
 use ramie_core::numpy::{BitOrder, BoundsMode, ConvolveMode, Order, PadMode, Side, TakeMode};
 use ramie_core::options::{
     Contraction, Descending, EqualNan, Exact, IncludeInitial, Reduction, ScaledDot, Tolerance,
-    Window,
+    Trace, Window,
 };
+use ramie_core::prim::elementwise::{ElementwiseRow, elementwise_table};
 use ramie_core::prim::index::*;
 use ramie_core::typing::{Dims, Like};
 use ramie_core::*;
 
 pub fn table() -> Vec<Operation> {
-    let mut t = Vec::new();
+    let row = |row: &ElementwiseRow| Operation {
+        name: row.method,
+        apply: row.apply,
+    };
+    let mut t: Vec<Operation> = elementwise_table().map(row).collect();
     of_one_operand(&mut t);
+    with_accuracy(&mut t);
     of_two_operands(&mut t);
     along_an_axis(&mut t);
     shapes(&mut t);
@@ -24,20 +31,31 @@ pub fn table() -> Vec<Operation> {
     t
 }
 
+fn with_accuracy(t: &mut Vec<Operation>) {
+    macro_rules! accurate {
+        ($($name:literal $f:ident)*) => {
+            rows!(t; $( $name |x| x.$f(AccuracyMode::Highest); )*);
+        };
+    }
+    accurate! {
+        "cbrt_with" cbrt_with "cos_with" cos_with "erfc_with" erfc_with "exp_with" exp_with
+        "exp2_with" exp2_with "expm1_with" expm1_with "log_with" log_with "log1p_with" log1p_with
+        "log2_with" log2_with "logistic_with" logistic_with "rsqrt_with" rsqrt_with
+        "sin_with" sin_with "sqrt_with" sqrt_with "tan_with" tan_with "tanh_with" tanh_with
+    }
+}
+
 fn of_one_operand(t: &mut Vec<Operation>) {
-    rows!(t; negative sign abs exp exp2 expm1 log log1p one_minus_square sqrt rsqrt cbrt sin cos tan tanh sinh cosh
-        asin acos atan asinh acosh atanh logistic erf erfc erf_inv lgamma digamma square floor ceil
-        bitwise_not population_count count_leading_zeros relu selu gelu sigmoid silu
-        softplus log_sigmoid ediff1d gradients zeros_like ones_like fabs positive rint sinc signbit
-        modf frexp spacing bitwise_count at_least_1d at_least_2d at_least_3d logical_not is_inf
-        is_pos_inf is_neg_inf log2 log10 deg2rad rad2deg trunc reciprocal nan_to_num relu6
-        soft_sign hard_tanh hard_sigmoid hard_silu swish hard_swish mish sparse_plus sparse_sigmoid
-        poly flipud fliplr matrix_transpose trim_zeros nonzero flatnonzero argwhere bincount unique
-        unique_counts unique_inverse unique_values ravel cov corrcoef i0e i1e i0 i1 gammaln
-        loggamma gammasgn gamma factorial erfcx entr logit expit log1mexp ndtr log_ndtr ndtri t real
-        imag conj angle is_real is_complex stop_gradient round is_finite is_nan bessel_i0e
-        bessel_i1e sum prod mean var std max min ptp all any count_nonzero norm nansum nanprod
-        nanmax nanmin nanmean nanvar nanstd median nanmedian => [x] ());
+    rows!(t; relu selu gelu sigmoid silu softplus log_sigmoid ediff1d gradients zeros_like
+        ones_like fabs positive rint sinc signbit modf frexp spacing bitwise_count at_least_1d
+        at_least_2d at_least_3d logical_not is_inf is_pos_inf is_neg_inf log10 deg2rad rad2deg
+        trunc reciprocal nan_to_num relu6 soft_sign hard_tanh hard_sigmoid hard_silu swish
+        hard_swish mish sparse_plus sparse_sigmoid poly flipud fliplr matrix_transpose trim_zeros
+        nonzero flatnonzero argwhere bincount unique unique_counts unique_inverse unique_values
+        ravel cov corrcoef i0e i1e i0 i1 gammaln loggamma gammasgn gamma factorial erfcx entr logit
+        expit log1mexp ndtr log_ndtr ndtri t real imag conj angle is_real is_complex stop_gradient
+        round is_finite is_nan sum prod mean var std max min ptp all any count_nonzero norm nansum
+        nanprod nanmax nanmin nanmean nanvar nanstd median nanmedian => [x] ());
     rows!(t;
         "operator -x" |x| -x;
         "operator !x" |x| !x;
@@ -83,15 +101,13 @@ fn astype(t: &mut Vec<Operation>) {
 }
 
 fn of_two_operands(t: &mut Vec<Operation>) {
-    rows!(t; add sub mul lax_div lax_rem maximum minimum arctan2 bitwise_and bitwise_or bitwise_xor
-        left_shift right_shift_logical right_shift_arithmetic nextafter eq ne lt le gt ge true_divide
-        remainder floor_divide right_shift power gcd lcm fmax fmin fmod divmod float_power logaddexp2
-        heaviside copysign ldexp append matmul dot inner vdot outer isclose allclose array_equal
-        array_equiv hypot polyval polyadd polysub polymul polydiv vecdot matvec
-        vecmat kron isin union1d intersect1d setdiff1d setxor1d logical_and logical_or logical_xor
-        gammainc gammaincc betaln beta comb xlogy xlog1py rel_entr kl_div boxcox boxcox1p logaddexp
-        mulhi lax_pow igamma igammac igamma_grad_a random_gamma_grad zeta broadcast_like fill_diagonal
-        quantile percentile nanquantile nanpercentile digitize => [x, y] (y));
+    rows!(t; true_divide remainder floor_divide right_shift power gcd lcm fmax fmin fmod divmod
+        float_power logaddexp2 heaviside copysign ldexp append matmul dot inner vdot outer isclose
+        allclose array_equal array_equiv hypot polyval polyadd polysub polymul polydiv vecdot
+        matvec vecmat kron isin union1d intersect1d setdiff1d setxor1d logical_and logical_or
+        logical_xor gammainc gammaincc betaln beta comb xlogy xlog1py rel_entr kl_div boxcox
+        boxcox1p logaddexp mulhi lax_pow broadcast_like fill_diagonal quantile percentile
+        nanquantile nanpercentile digitize => [x, y] (y));
     rows!(t;
         "operator +" |x, y| x + y;
         "operator - " |x, y| x - y;
@@ -116,7 +132,7 @@ fn of_two_operands(t: &mut Vec<Operation>) {
         "isclose_with" |x, y| x.isclose_with(y, (1e-3, 1e-3));
         "isclose_with/nan" |x, y| x.isclose_with(y, Tolerance { equal_nan: true, ..Tolerance::default() });
         "allclose_with" |x, y| x.allclose_with(y, (1e-3, 1e-3));
-        "betainc" |x, y, z| x.betainc(y, z);
+        "mul_with" |x, y| x.mul_with(y, DType::F32);
         "clip" |x, y, z| x.clip(y, z);
         "convolve" |x, y| x.convolve(y, ConvolveMode::Full);
         "convolve/same" |x, y| x.convolve(y, ConvolveMode::Same);
@@ -196,6 +212,7 @@ fn along_an_axis(t: &mut Vec<Operation>) {
         "approx_max_k" |x| x.approx_max_k(2, -1);
         "approx_min_k" |x| x.approx_min_k(2, -1);
         "top_k" |x| x.top_k(2);
+        "top_k_with" |x| x.top_k_with(2, 0);
         "top_k/many" |x| x.top_k(usize::MAX);
         "glu_by" |x| x.glu_by(0, |g| g.tanh());
         "apply_along_axis" |x| x.apply_along_axis(0, |v| v.sort(0));
@@ -233,6 +250,8 @@ fn shapes(t: &mut Vec<Operation>) {
         "diagonal" |x| x.diagonal(0);
         "diagonal/far" |x| x.diagonal(isize::MIN);
         "trace" |x| x.trace(0);
+        "trace_with" |x| x.trace_with(0, Trace::new().axes(1, 0).dtype(DType::F32));
+        "argmax/all" |x| x.argmax(None);
         "diag" |x| x.diag(0);
         "diag/far" |x| x.diag(isize::MAX);
         "diagflat" |x| x.diagflat(1);
@@ -320,6 +339,12 @@ fn places(t: &mut Vec<Operation>) {
         "delete" |x| x.delete(&[0], 0);
         "insert" |x, y| x.insert(1, y, 0);
         "index_in_dim" |x| x.index_in_dim(-1, 0).squeeze(&[0]);
+        "dynamic_index_in_dim_with" |x, y| {
+            x.dynamic_index_in_dim_with(y.ravel().max(), 0, NonNegative::all())
+        };
+        "dynamic_update_index_in_dim_with" |x, y, z| {
+            x.dynamic_update_index_in_dim_with(z, y.ravel().max(), 0, NonNegative::all())
+        };
         "dynamic_index_in_dim" |x, y| x.dynamic_index_in_dim(y.ravel().max(), 0);
         "dynamic_update_index_in_dim" |x, y, z| x.dynamic_update_index_in_dim(z, y.ravel().max(), 0);
         "index_take" |x, y| x.index_take(std::slice::from_ref(y), &[0]);
@@ -348,6 +373,19 @@ fn places(t: &mut Vec<Operation>) {
         "dynamic_slice_in_dim" |x, y| x.dynamic_slice_in_dim(y.ravel().max(), 2, 0);
         "dynamic_update_slice" |x, y, z| x.dynamic_update_slice(z, &vec![y.ravel().max(); x.ndim()]);
         "dynamic_update_slice_in_dim" |x, y, z| x.dynamic_update_slice_in_dim(z, y.ravel().max(), 0);
+        "dynamic_slice_with" |x, y| {
+            let starts = vec![y.ravel().max(); x.ndim()];
+            x.dynamic_slice_with(&starts, &vec![1; x.ndim()], NonNegative::along(&[0]))
+        };
+        "dynamic_slice_in_dim_with" |x, y| {
+            x.dynamic_slice_in_dim_with(y.ravel().max(), 2, 0, NonNegative::all())
+        };
+        "dynamic_update_slice_with" |x, y, z| {
+            x.dynamic_update_slice_with(z, &vec![y.ravel().max(); x.ndim()], NonNegative::all())
+        };
+        "dynamic_update_slice_in_dim_with" |x, y, z| {
+            x.dynamic_update_slice_in_dim_with(z, y.ravel().max(), 0, NonNegative::all())
+        };
         "gather" |x, y| x.gather(&y.expand_dims(&[-1]), rows_of(x));
         "scatter" |x, y, z| x.scatter(&y.expand_dims(&[-1]), z, onto_rows());
         "at" |x| x.at(0).get();

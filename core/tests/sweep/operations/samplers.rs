@@ -38,6 +38,17 @@ pub fn table() -> Vec<Operation> {
         "random::weibull_min" weibull_min "random::double_sided_maxwell" double_sided_maxwell
         "random::binomial" binomial
     }
+    macro_rules! approximate {
+        ($($name:literal $f:ident)*) => {
+            rows!(list; $(
+                $name |x, y| $f(&key(0), y, x.shape(), x.dtype(), SamplingMethod::Approximate);
+            )*);
+        };
+    }
+    approximate! {
+        "random::gamma_with" gamma_with "random::loggamma_with" loggamma_with
+        "random::chisquare_with" chisquare_with "random::poisson_with" poisson_with
+    }
     of_other_forms(&mut list);
     keys(&mut list);
     list
@@ -47,6 +58,9 @@ fn of_other_forms(t: &mut Vec<Operation>) {
     rows!(t;
         "random::gumbel_with" |x| {
             gumbel_with(&key(0), x.shape(), x.dtype(), GumbelMode::default())
+        };
+        "random::beta_with" |x, y, z| {
+            beta_with(&key(0), y, z, x.shape(), x.dtype(), SamplingMethod::Approximate)
         };
         "random::normal/huge" |x| normal(&key(0), &[usize::MAX / 2, 3], x.dtype());
         "random::bits/huge" |x| bits(&key(0), &[usize::MAX / 2, 3], x.dtype());

@@ -7,7 +7,7 @@ use super::words::PreTokenizer;
 use crate::Result;
 use crate::readers::file::{bad_file, damaged, name_of, rejected};
 use ramie_core::files::gguf::{Header, Value};
-use ramie_core::files::{self, Problem};
+use ramie_core::files::{self, Message, Problem};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -90,10 +90,12 @@ impl Metadata<'_> {
         value.ok_or_else(|| {
             bad_file(
                 self.file,
-                format!(
-                    "has no metadata `{key}`, so it contains no byte-level BPE tokenizer\n  help: \
-                     use a file with its tokenizer, or load a tokenizer.json with \
-                     `readers::tokenizers`"
+                Message::new(format!(
+                    "has no metadata `{key}`, so it contains no byte-level BPE tokenizer"
+                ))
+                .help(
+                    "use a file with its tokenizer, or load a tokenizer.json with \
+                `readers::tokenizers`",
                 ),
             )
         })
@@ -102,10 +104,8 @@ impl Metadata<'_> {
     fn unsupported(&self, key: &str, value: &str, expected: &str) -> crate::Error {
         bad_file(
             self.file,
-            format!(
-                "has `{key}` `{value}`, expected {expected}\n  help: load the model's \
-                 tokenizer.json with `readers::tokenizers`"
-            ),
+            Message::new(format!("has `{key}` `{value}`, expected {expected}"))
+                .help("load the model's tokenizer.json with `readers::tokenizers`"),
         )
     }
 
@@ -181,10 +181,13 @@ impl Metadata<'_> {
         let missing = |model: &str| {
             bad_file(
                 self.file,
-                format!(
-                    "has no metadata `{PRE}`, and {model} does not determine how text is split into \
-                     words\n  help: convert the model again with a current llama.cpp, or pass the rule \
-                     of the model to `ByteLevelBpe::load_with`"
+                Message::new(format!(
+                    "has no metadata `{PRE}`, and {model} does not determine how text is split \
+                into words"
+                ))
+                .help(
+                    "convert the model again with a current llama.cpp, or pass the rule of the \
+                model to `ByteLevelBpe::load_with`",
                 ),
             )
         };

@@ -14,7 +14,8 @@ use crate::known_range;
 use crate::layers::hyperparameters::hyperparameters;
 use crate::model::{Intermediates, observed};
 use crate::{
-    Cache, Deterministic, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs, Vars,
+    Cache, Deterministic, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs, VarSource,
+    Vars,
 };
 use ramie_core::lax::Precision;
 use ramie_core::random::Key;
@@ -451,9 +452,9 @@ impl MultiHeadAttentionConfig {
     /// Panics if the number of heads does not divide the number of features, or the number of
     /// key and value heads that of query heads.
     #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> MultiHeadAttention {
+    pub fn build(&self, in_features: usize, vars: &mut impl VarSource) -> MultiHeadAttention {
         let kv = self.in_kv_features.unwrap_or(in_features);
-        self.build_for([in_features, kv, kv], &mut vars.into())
+        self.build_for([in_features, kv, kv], &mut vars.vars())
     }
 
     /// Returns the size of a head.

@@ -52,6 +52,7 @@ pub enum RotaryScaling {
 /// let places = Array::arange(10);
 /// assert_eq!(rotary.forward(&queries, &places).shape(), queries.shape());
 /// ```
+#[doc(alias("RoPE", "dot_product_attention_with_rope"))]
 #[derive(Clone, Debug, PartialEq, Module)]
 pub struct RotaryEmbedding {
     /// Number of leading features of each head that are rotated.

@@ -5,7 +5,7 @@ use super::window::{Batch, masked, window_hyperparameters};
 use crate::layers::hyperparameters::linen_layer;
 use crate::layers::promote::promote_affine;
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Sizes, Vars};
+use crate::{Module, Param, Rngs, Sizes, VarSource};
 use ramie_core::lax::conv_general_dilated;
 use ramie_core::{Array, PartitionSpec};
 
@@ -117,7 +117,7 @@ impl ConvConfig {
     /// Panics if the number of groups does not divide the numbers of features, or if an option
     /// has another number of axes than the window.
     #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> Conv {
+    pub fn build(&self, in_features: usize, vars: &mut impl VarSource) -> Conv {
         let groups = self.feature_group_count;
         assert!(
             groups > 0
@@ -127,7 +127,7 @@ impl ConvConfig {
              features\n  help: use a feature_group_count that divides both",
             self.features
         );
-        let vars = &mut vars.into();
+        let vars = &mut vars.vars();
         let mut kernel = self.windows().kernel_size;
         kernel.extend([in_features / groups, self.features]);
         let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &[self.features]);

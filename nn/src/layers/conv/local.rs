@@ -6,7 +6,7 @@ use crate::layers::in_scope;
 use crate::layers::promote::promote_affine;
 use crate::linen;
 use crate::model::observed;
-use crate::{Module, Param, Sizes, Vars};
+use crate::{Module, Param, Sizes, VarSource};
 use ramie_core::Array;
 use ramie_core::lax::conv_general_dilated_local;
 use std::borrow::Cow;
@@ -99,7 +99,7 @@ impl ConvLocalConfig {
     /// Panics if `image` does not have one size for each axis of the window plus the number of
     /// features, or if an option has another number of axes than the window.
     #[track_caller]
-    pub fn build<'a>(&self, image: &[usize], vars: impl Into<Vars<'a>>) -> ConvLocal {
+    pub fn build(&self, image: &[usize], vars: &mut impl VarSource) -> ConvLocal {
         let windows = self.windows();
         let (kernel_size, axes) = (&windows.kernel_size, windows.kernel_size.len());
         assert!(
@@ -112,7 +112,7 @@ impl ConvLocalConfig {
         let window = kernel_size.iter().product::<usize>() * image[axes];
         let kernel = [&places[..], &[window, self.features]].concat();
         let bias = [&places[..], &[self.features]].concat();
-        let vars = &mut vars.into();
+        let vars = &mut vars.vars();
         let (kernel, bias) = self.kernel_and_bias(vars, &kernel, &bias);
         ConvLocal {
             kernel,

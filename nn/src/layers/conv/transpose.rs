@@ -5,7 +5,7 @@ use super::window::{Batch, for_axes, masked};
 use crate::layers::hyperparameters::{affine_hyperparameters, linen_layer};
 use crate::layers::promote::promote_affine;
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Sizes, Vars};
+use crate::{Module, Param, Rngs, Sizes, VarSource};
 use ramie_core::Array;
 use ramie_core::lax::{Padding, conv_transpose};
 
@@ -172,8 +172,8 @@ impl ConvTransposeConfig {
     /// # Panics
     /// Panics if an option has another number of axes than the window.
     #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> ConvTranspose {
-        let vars = &mut vars.into();
+    pub fn build(&self, in_features: usize, vars: &mut impl VarSource) -> ConvTranspose {
+        let vars = &mut vars.vars();
         let mut kernel = self.for_axes("kernel_size", &self.kernel_size);
         self.for_axes("strides", &self.strides);
         self.for_axes("kernel_dilation", &self.kernel_dilation);

@@ -6,7 +6,7 @@ use crate::layers::in_scope;
 use crate::layers::mode::Mode;
 use crate::model::observed;
 use crate::wide::wide;
-use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, Vars, linen};
+use crate::{BatchStat, Module, Param, Rngs, UseRunningAverage, VarSource, linen};
 use ramie_core::dtypes::promote_types;
 use ramie_core::{Array, DType};
 use std::borrow::Cow;
@@ -145,8 +145,8 @@ impl BatchNormConfig {
     ///
     /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
-    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> BatchNorm {
-        let vars = &mut vars.into();
+    pub fn build(&self, num_features: usize, vars: &mut impl VarSource) -> BatchNorm {
+        let vars = &mut vars.vars();
         let features = [num_features];
         let kept_in = if self.force_float32_reductions {
             DType::F32

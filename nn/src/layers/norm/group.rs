@@ -4,7 +4,7 @@ use super::statistics::positive_axes;
 use super::{biased_norm_hyperparameters, linen_norm};
 use crate::layers::in_scope;
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Vars, linen};
+use crate::{Module, Param, Rngs, VarSource, linen};
 use ramie_core::Array;
 
 /// Normalizes groups of channels of each example by their own mean and variance
@@ -170,8 +170,8 @@ impl GroupNormConfig {
     /// Panics if the channels do not divide evenly into groups, or if both the number and the
     /// size of groups are set.
     #[track_caller]
-    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> GroupNorm {
-        let vars = &mut vars.into();
+    pub fn build(&self, num_features: usize, vars: &mut impl VarSource) -> GroupNorm {
+        let vars = &mut vars.vars();
         let num_groups = self.groups(num_features);
         GroupNorm {
             scale: self.scale(vars, &[num_features]),

@@ -3,7 +3,7 @@
 use super::statistics::{Normalization, positive_axes};
 use super::{biased_norm_hyperparameters, linen_feature_norm};
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Vars};
+use crate::{Module, Param, Rngs, VarSource, Vars};
 use ramie_core::Array;
 
 /// Normalizes each channel of each example by its own mean and variance (`nnx.InstanceNorm`,
@@ -87,8 +87,8 @@ impl InstanceNormConfig {
     ///
     /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
-    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> InstanceNorm {
-        self.build_for(&[num_features], &mut vars.into())
+    pub fn build(&self, num_features: usize, vars: &mut impl VarSource) -> InstanceNorm {
+        self.build_for(&[num_features], &mut vars.vars())
     }
 
     #[track_caller]

@@ -3,7 +3,7 @@
 use super::statistics::{Normalization, positive_axes};
 use super::{biased_norm_hyperparameters, linen_feature_norm};
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Vars};
+use crate::{Module, Param, Rngs, VarSource, Vars};
 use ramie_core::Array;
 
 /// Normalizes each example by its own mean and variance (`nnx.LayerNorm`, `nn.LayerNorm`).
@@ -82,8 +82,8 @@ impl LayerNormConfig {
     ///
     /// Each new parameter takes a key from the stream `params`.
     #[track_caller]
-    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> LayerNorm {
-        self.build_for(&[num_features], &mut vars.into())
+    pub fn build(&self, num_features: usize, vars: &mut impl VarSource) -> LayerNorm {
+        self.build_for(&[num_features], &mut vars.vars())
     }
 
     #[track_caller]

@@ -3,7 +3,7 @@
 use super::statistics::{Normalization, positive_axes};
 use super::{linen_feature_norm, norm_hyperparameters};
 use crate::model::observed;
-use crate::{Module, Param, Rngs, Vars};
+use crate::{Module, Param, Rngs, VarSource, Vars};
 use ramie_core::Array;
 
 /// Divides each example by its root mean square (`nnx.RMSNorm`, `nn.RMSNorm`).
@@ -79,8 +79,8 @@ impl RMSNormConfig {
     ///
     /// A new scale takes a key from the stream `params`.
     #[track_caller]
-    pub fn build<'a>(&self, num_features: usize, vars: impl Into<Vars<'a>>) -> RMSNorm {
-        self.build_for(&[num_features], &mut vars.into())
+    pub fn build(&self, num_features: usize, vars: &mut impl VarSource) -> RMSNorm {
+        self.build_for(&[num_features], &mut vars.vars())
     }
 
     #[track_caller]

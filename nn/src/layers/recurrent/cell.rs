@@ -1,7 +1,7 @@
 //! `RNNCell`: one step of a recurrent network.
 
 use crate::layers::LinearConfig;
-use crate::{Initializer, Linear, Param, RngStream, Rngs, Vars};
+use crate::{Initializer, Linear, Param, RngStream, Rngs, VarSource, Vars};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Tree, concatenate, eval_shape};
 
@@ -10,6 +10,7 @@ pub type CellFunction = fn(&Array) -> Array;
 
 /// A recurrent cell (`RNNCellBase`), which computes one step: from the previous carry and an
 /// input to the next carry and an output.
+#[doc(alias = "RNNCellBase")]
 pub trait RNNCell: Tree {
     /// The state passed from one step to the next.
     type Carry: Tree + Clone;
@@ -82,7 +83,7 @@ pub trait RNNCellConfig: Clone + Send + Sync + 'static {
     /// ```
     #[track_caller]
     fn initialize_carry(&self, key: &Key, input_shape: &[usize]) -> <Self::Cell as RNNCell>::Carry {
-        let make = |()| self.cell(input_shape, &mut Vars::from(&mut Rngs::new(0)));
+        let make = |()| self.cell(input_shape, &mut Rngs::new(0).vars());
         let cell = eval_shape(make, ());
         cell.initialize_carry_from(input_shape, key)
     }
@@ -166,13 +167,13 @@ macro_rules! cell_hyperparameters {
         impl $name {
             /// Builds the cell for inputs of `in_features`.
             #[track_caller]
-            pub fn build<'a>(
+            pub fn build(
                 &self,
                 in_features: usize,
-                vars: impl Into<$crate::Vars<'a>>,
+                vars: &mut impl $crate::VarSource,
             ) -> $cell {
                 use $crate::layers::recurrent::RNNCellConfig;
-                self.cell(&[in_features], &mut vars.into())
+                self.cell(&[in_features], &mut vars.vars())
             }
 
             /// Returns the options of maps of the input, without a bias.
@@ -310,7 +311,7 @@ impl Maps<'_> {
                 ([], _) => self.config(all, None).build(inputs, vars),
                 ([one], true) => self.config(all, Some(one)).build(inputs, vars),
                 _ => {
-                    let mut map = self.config(all, None).build(inputs, &mut *vars);
+                    let mut map = self.config(all, None).build(inputs, vars);
                     let bias = |(_, init): &(&str, Option<&Initializer>)| match init {
                         Some(init) => vars.param("bias", init, &[self.features], self.param_dtype),
                         None => Param::new(Array::zeros(&[self.features], self.param_dtype)),

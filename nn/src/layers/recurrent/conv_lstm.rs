@@ -3,7 +3,9 @@
 use super::cell::{RNNCell, RNNCellConfig, carry_shape, linen_cell};
 use super::lstm::remember;
 use crate::layers::hyperparameters::hyperparameters;
-use crate::{Conv, ConvConfig, ConvPadding, Initializer, Module, Rngs, Sizes, Vars, init};
+use crate::{
+    Conv, ConvConfig, ConvPadding, Initializer, Module, Rngs, Sizes, VarSource, Vars, init,
+};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType};
 
@@ -71,8 +73,8 @@ impl ConvLSTMCell {
 impl ConvLSTMCellConfig {
     /// Builds the cell for images of `in_features`.
     #[track_caller]
-    pub fn build<'a>(&self, in_features: usize, vars: impl Into<Vars<'a>>) -> ConvLSTMCell {
-        self.cell(&[in_features], &mut vars.into())
+    pub fn build(&self, in_features: usize, vars: &mut impl VarSource) -> ConvLSTMCell {
+        self.cell(&[in_features], &mut vars.vars())
     }
 
     fn conv(&self) -> ConvConfig {

@@ -4,6 +4,7 @@ use super::plan::{self, Negative, Plan};
 use super::resolve::{Bounds, Entry, resolve};
 use super::{IndexItem, value_for};
 use crate::dtypes::{Literal, Scalar};
+use crate::options::NonNegative;
 use crate::prim::control::APPLY;
 use crate::prim::index::{Gather, GatherScatterMode, Scatter, ScatterMethod};
 use crate::typing::Dims;
@@ -23,6 +24,8 @@ pub struct At<'a> {
     indices_are_sorted: bool,
     unique_indices: bool,
     fill_value: Option<Scalar>,
+    negative: Negative,
+    out_sharding: Option<PartitionSpec>,
 }
 
 impl<'a> At<'a> {
@@ -34,12 +37,15 @@ impl<'a> At<'a> {
             indices_are_sorted: false,
             unique_indices: false,
             fill_value: None,
+            negative: Negative::FromEnd,
+            out_sharding: None,
         }
     }
 
     /// Sets the treatment of out-of-bounds integers. For integers in arrays, it defaults to
     /// `PromiseInBounds` for reads and `FillOrDrop` for writes. A Rust integer out of bounds
-    /// panics unless a mode is set. Negative integers count from the end in every mode.
+    /// panics unless a mode is set. Negative integers count from the end in every mode, unless
+    /// [`wrap_negative_indices`](At::wrap_negative_indices) is off.
     #[must_use]
     pub fn mode(self, mode: GatherScatterMode) -> At<'a> {
         At {
@@ -79,12 +85,60 @@ impl<'a> At<'a> {
         }
     }
 
+    /// Sets whether negative integers count from the end, as they do by default. Otherwise they are
+    /// out of bounds. Ranges count from the end in both cases.
+    ///
+    /// ```no_run
+    /// use ramie_core::lax::GatherScatterMode;
+    /// use ramie_core::Array;
+    /// let x = Array::from([1, 2, 3]);
+    /// let written = x.at([-1, 0]).wrap_negative_indices(false).set(7);
+    /// assert_eq!(written.to_vec::<i32>(), [7, 2, 3]);
+    /// ```
+    #[must_use]
+    pub fn wrap_negative_indices(self, wrap: bool) -> At<'a> {
+        let negative = if wrap {
+            Negative::FromEnd
+        } else {
+            Negative::OutOfBounds
+        };
+        At { negative, ..self }
+    }
+
+    /// Sets the sharding of the result over explicit axes of a mesh (`out_sharding=`). Indexed
+    /// dimensions may be sharded; the compiler inserts the necessary communication.
+    ///
+    /// ```no_run
+    /// use ramie_core::sharding::{make_mesh_with, AxisType};
+    /// use ramie_core::{set_mesh, Array, DType, P};
+    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
+    /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
+    /// let rows = x.at(Array::from([0, 5]));
+    /// let read = rows.clone().out_sharding(P![None, "Y"]).get();
+    /// assert_eq!(read.aval().to_string(), "f32[2,16@Y]");
+    /// let written = rows.out_sharding(P!["X", "Y"]).set(1.0);
+    /// assert_eq!(written.aval().to_string(), "f32[8@X,16@Y]");
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    ///
+    /// [`get`](At::get) and the updates panic if the sharding does not fit the mesh or the shape.
+    #[must_use]
+    pub fn out_sharding(self, spec: impl Into<PartitionSpec>) -> At<'a> {
+        At {
+            out_sharding: Some(spec.into()),
+            ..self
+        }
+    }
+
     /// Returns the selected elements.
     ///
     /// # Panics
     /// Panics in the same cases as [`Array::index`].
     #[track_caller]
     pub fn get(&self) -> Array {
+        if let Some(spec) = &self.out_sharding {
+            return self.placed(spec, "at(…).get", None, |at, _| at.get());
+        }
         let entries = self.entries();
         let filled = self.mode == Some(GatherScatterMode::FillOrDrop);
         // The cheaper operations first: slices, then one dynamic slice, and a gather for the rest.
@@ -95,7 +149,7 @@ impl<'a> At<'a> {
         if plan::is_scalar(&entries) && !filled {
             return self.get_scalar(&entries);
         }
-        let plan = Plan::new(self.array, &entries, Negative::FromEnd);
+        let plan = Plan::new(self.array, &entries, self.negative);
         let gather = Gather {
             dimension_numbers: plan.numbers,
             slice_sizes: plan.slice_sizes,
@@ -114,55 +168,51 @@ impl<'a> At<'a> {
             None | Some(GatherScatterMode::PromiseInBounds) => Bounds::Checked,
             Some(GatherScatterMode::Clip | GatherScatterMode::FillOrDrop) => Bounds::ByMode,
         };
-        resolve(self.array, &self.items, bounds)
+        resolve(self.array, &self.items, (bounds, self.negative))
     }
 
-    /// Returns the selected elements, sharded by `out_sharding` over explicit axes of a mesh
-    /// (`x.at[..].get(out_sharding=..)`). Indexed dimensions may be sharded; the compiler inserts
-    /// the necessary communication.
-    ///
-    /// ```no_run
-    /// use ramie_core::sharding::{make_mesh_with, AxisType};
-    /// use ramie_core::{set_mesh, Array, DType, P};
-    /// let _current = set_mesh(make_mesh_with(&[4, 2], &["X", "Y"], AxisType::Explicit)?);
-    /// let x = Array::full_with(&[8, 16], 0, DType::F32, P!["X", "Y"]);
-    /// let rows = x.at(Array::from([0, 5])).get_with(P![None, "Y"]);
-    /// assert_eq!(rows.aval().to_string(), "f32[2,16@Y]");
-    /// # Ok::<(), ramie_core::Error>(())
-    /// ```
-    ///
-    /// # Panics
-    /// Panics in the same cases as [`Array::index`], or if `out_sharding` does not fit the mesh
-    /// or the shape.
+    /// Applies `f` where the compiler partitions the program, to operands that are cast to
+    /// automatic axes, and casts the result to `spec`.
     #[track_caller]
-    pub fn get_with(&self, out_sharding: impl Into<PartitionSpec>) -> Array {
-        let spec = out_sharding.into();
+    fn placed(
+        &self,
+        spec: &PartitionSpec,
+        operation: &str,
+        value: Option<&Array>,
+        f: impl FnOnce(&At<'_>, &Array) -> Array,
+    ) -> Array {
         // Only arrays whose types have a sharding are resharded.
-        let sharded = |item: &IndexItem| match item {
-            IndexItem::Array(x) if x.aval().sharding().is_some() => Some(x.clone()),
+        let in_mesh = |x: &&Array| x.aval().sharding().is_some();
+        let arrays = self.items.iter().filter_map(|item| match item {
+            IndexItem::Array(x) => Some(x),
             _ => None,
-        };
-        let arrays: Vec<Array> = self.items.iter().filter_map(sharded).collect();
-        let operands: Vec<&Array> = std::iter::once(self.array).chain(&arrays).collect();
-        crate::functions::ops::sharding::placed_by_compiler(
-            "at(…).get",
-            &operands,
-            &spec,
-            |given| {
-                // `given` are the operands in the new context, so the items must refer to them.
-                let mut indices = given[1..].iter();
-                let items = self.items.iter().map(|item| match sharded(item) {
-                    Some(_) => IndexItem::Array(indices.next().expect("one for each").clone()),
-                    None => item.clone(),
-                });
-                let inside = At {
-                    array: &given[0],
-                    items: items.collect(),
-                    ..self.clone()
-                };
-                inside.get()
-            },
-        )
+        });
+        let operands: Vec<&Array> = std::iter::once(self.array)
+            .chain(value.filter(in_mesh))
+            .chain(arrays.filter(in_mesh))
+            .collect();
+        super::super::sharding::placed_by_compiler(operation, &operands, spec, |given| {
+            // `given` are the operands in the new context, so all uses must refer to them.
+            let mut given = given.iter();
+            let mut next = || given.next().expect("one for each operand");
+            let array = next();
+            let value = match value {
+                Some(x) if in_mesh(&x) => next(),
+                Some(x) => x,
+                None => array,
+            };
+            let items = self.items.iter().map(|item| match item {
+                IndexItem::Array(x) if in_mesh(&x) => IndexItem::Array(next().clone()),
+                other => other.clone(),
+            });
+            let inside = At {
+                array,
+                items: items.collect(),
+                out_sharding: None,
+                ..self.clone()
+            };
+            f(&inside, value)
+        })
     }
 
     /// Reads a box at a computed position.
@@ -176,7 +226,18 @@ impl<'a> At<'a> {
             }
         }
         let starts = plan::dynamic_starts(self.array, entries);
-        plan::finish(&ranges.dynamic_slice(&starts, &sizes), entries)
+        let taken = match self.negative {
+            Negative::FromEnd => ranges.dynamic_slice(&starts, &sizes),
+            Negative::OutOfBounds => {
+                // A known negative index is allowed here, since the caller set a mode.
+                let known = |s: &Array| s.as_literal().is_some();
+                let starts = starts.iter();
+                let starts = starts.map(|s| if known(s) { s.maximum(0) } else { s.clone() });
+                let starts: Vec<Array> = starts.collect();
+                ranges.dynamic_slice_with(&starts, &sizes, NonNegative::all())
+            }
+        };
+        plan::finish(&taken, entries)
     }
 
     /// Returns the array with the selected elements replaced by `value`, which is broadcast.
@@ -227,6 +288,9 @@ impl<'a> At<'a> {
     #[track_caller]
     pub fn divide(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).divide", self.array, value);
+        if let Some(spec) = &self.out_sharding {
+            return self.placed(spec, "at(…).divide", Some(&value), |at, v| at.divide(v));
+        }
         // There is no scatter that divides. An element that is selected twice is divided by the
         // product of both values.
         self.array / self.factors(&value)
@@ -239,6 +303,9 @@ impl<'a> At<'a> {
     #[track_caller]
     pub fn power(&self, value: impl IntoArray) -> Array {
         let value = value_for("at(…).power", self.array, value);
+        if let Some(spec) = &self.out_sharding {
+            return self.placed(spec, "at(…).power", Some(&value), |at, v| at.power(v));
+        }
         self.array.power(self.factors(&value))
     }
 
@@ -296,6 +363,9 @@ impl<'a> At<'a> {
             IndexItem::Array(indices) => indices.ndim() > 0 && indices.dtype() != DType::Bool,
             _ => false,
         };
+        if let Some(spec) = &self.out_sharding {
+            return self.placed(spec, "at(…).apply", None, |at, _| at.apply(f));
+        }
         // Without repetitions, one application to all selected elements is enough.
         if self.unique_indices || !self.items.iter().any(repeats) {
             return self.set(f(self.get()));
@@ -335,6 +405,9 @@ impl<'a> At<'a> {
 
     #[track_caller]
     fn update(&self, method: ScatterMethod, value: &Array) -> Array {
+        if let Some(spec) = &self.out_sharding {
+            return self.placed(spec, "at(…)", Some(value), |at, v| at.update(method, v));
+        }
         if let [IndexItem::Array(mask)] = self.items.as_slice()
             && mask.dtype() == DType::Bool
             && self.array.shape().starts_with(mask.shape())
@@ -348,7 +421,7 @@ impl<'a> At<'a> {
         if plan::is_box(&entries) {
             return self.update_box(method, &entries, value);
         }
-        let plan = Plan::new(self.array, &entries, Negative::FromEnd);
+        let plan = Plan::new(self.array, &entries, self.negative);
         let updates = fit(value, &plan.full_shape).reshape(&plan.shape);
         let scatter = Scatter {
             method,

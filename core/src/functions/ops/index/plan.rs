@@ -165,7 +165,7 @@ pub(super) struct Plan {
 }
 
 /// Interpretation of negative integers in arrays.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Negative {
     /// Count from the end of the axis.
     FromEnd,

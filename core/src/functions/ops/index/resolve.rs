@@ -1,6 +1,7 @@
 //! Resolves index entries against a shape: assigns an axis and a selection to each entry.
 
 use super::IndexItem;
+use super::plan::Negative;
 use crate::{Array, DType};
 
 /// Selection of an index along an axis.
@@ -47,7 +48,7 @@ pub(super) enum Bounds {
 
 /// Resolves the entries of an index against the axes of `array`.
 #[track_caller]
-pub(super) fn resolve(array: &Array, items: &[IndexItem], bounds: Bounds) -> Vec<Entry> {
+pub(super) fn resolve(array: &Array, items: &[IndexItem], how: (Bounds, Negative)) -> Vec<Entry> {
     let named: usize = items.iter().map(span).sum();
     let ellipses = items
         .iter()
@@ -90,7 +91,7 @@ pub(super) fn resolve(array: &Array, items: &[IndexItem], bounds: Bounds) -> Vec
                 }
             }
             item => {
-                entries.push(Entry::Axis(axis, pick(array, axis, item, bounds)));
+                entries.push(Entry::Axis(axis, pick(array, axis, item, how)));
                 axis += 1;
             }
         }
@@ -110,10 +111,10 @@ fn whole_axis(size: usize) -> Pick {
 }
 
 #[track_caller]
-fn pick(array: &Array, axis: usize, item: &IndexItem, bounds: Bounds) -> Pick {
+fn pick(array: &Array, axis: usize, item: &IndexItem, how: (Bounds, Negative)) -> Pick {
     let size = array.shape()[axis];
     match item {
-        IndexItem::Integer(at) => element(array, axis, *at, bounds),
+        IndexItem::Integer(at) => element(array, axis, *at, how),
         &IndexItem::Slice { start, stop, step } => range(size as i64, start, stop, step),
         IndexItem::Array(indices) => {
             assert!(
@@ -124,7 +125,7 @@ fn pick(array: &Array, axis: usize, item: &IndexItem, bounds: Bounds) -> Pick {
             );
             match indices.as_literal() {
                 Some(l) => match l.value().cast(DType::I64) {
-                    crate::dtypes::Scalar::Int(at) => element(array, axis, at, bounds),
+                    crate::dtypes::Scalar::Int(at) => element(array, axis, at, how),
                     _ => unreachable!("a cast to i64 gives an integer"),
                 },
                 None => Pick::Indices(indices.clone()),
@@ -137,9 +138,11 @@ fn pick(array: &Array, axis: usize, item: &IndexItem, bounds: Bounds) -> Pick {
 }
 
 #[track_caller]
-fn element(array: &Array, axis: usize, at: i64, bounds: Bounds) -> Pick {
+fn element(array: &Array, axis: usize, at: i64, how: (Bounds, Negative)) -> Pick {
     let size = array.shape()[axis] as i64;
-    let index = if at < 0 { at + size } else { at };
+    let (bounds, negative) = how;
+    let wraps = at < 0 && negative == Negative::FromEnd;
+    let index = if wraps { at + size } else { at };
     if bounds == Bounds::ByMode && !(0..size).contains(&index) {
         // A position that the mode handles must reach the gather or scatter, as if it had been
         // computed.

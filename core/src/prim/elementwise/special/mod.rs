@@ -2,10 +2,11 @@
 //! operations and lowered through them.
 
 mod bessel;
+mod erfcinv;
 mod incomplete_beta;
 mod incomplete_gamma;
 
-use super::fit;
+use super::{ElementwiseRow, fit};
 use crate::base::location;
 use crate::passes::add_tangents;
 use crate::prim::operands;
@@ -15,6 +16,7 @@ use crate::program::class::{Class, infer_same};
 use crate::program::lower::{Lowering, Value};
 use crate::program::trace::bind1;
 use crate::{Array, Aval, DType, IntoArray, ShapeError};
+use std::f64::consts::PI;
 
 /// Returns the dtype of the computation: 16-bit floats are not precise enough.
 fn computed_in(dtype: DType) -> DType {
@@ -78,7 +80,7 @@ macro_rules! lowering {
 }
 
 macro_rules! special {
-    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal ($($other:ident)*)
+    ($( $(#[$doc:meta])* $ty:ident $f:ident $name:literal ($($other:ident)*) $([$domain:expr])?
         {$($lowering:tt)+} [$diff:expr]; )*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -112,6 +114,10 @@ macro_rules! special {
                 bind1($ty, &refs)
             }
         } )*
+        /// Table of special functions.
+        pub const SPECIAL: &[ElementwiseRow] = &[
+            $( elementwise_row!($ty $f $name, Class::Float, &[$($domain)?], |this $(, $other)*|) ),*
+        ];
     };
 }
 
@@ -164,12 +170,25 @@ special! {
         vec![t[1].as_ref().map(rule)]
     })];
     /// Computes the modified Bessel function of order 0, scaled by `e^-|x|`.
-    BesselI0e bessel_i0e "bessel_i0e" () {bessel::i0e} [Differentiation::jvp(|p, t, outs| {
+    BesselI0e bessel_i0e "bessel_i0e" () [(0.5, 4.0)] {bessel::i0e} [Differentiation::jvp(|p, t, outs| {
         let slope = || p[0].bessel_i1e() - p[0].sign() * &outs[0];
         vec![t[0].as_ref().map(|t| t * slope())]
     })];
     /// Computes the modified Bessel function of order 1, scaled by `e^-|x|`.
-    BesselI1e bessel_i1e "bessel_i1e" () {chlo "bessel_i1e"} [Differentiation::jvp(|p, t, outs| {
+    BesselI1e bessel_i1e "bessel_i1e" () [(0.5, 4.0)] {chlo "bessel_i1e"} [Differentiation::jvp(|p, t, outs| {
         vec![t[0].as_ref().map(|t| t * bessel::i1e_slope(&p[0], &outs[0]))]
+    })];
+    /// Computes the inverse of the complementary error function [`erfc`](Array::erfc), accurate
+    /// for small `x`, where [`erf_inv`](Array::erf_inv) of `1 - x` is infinite. It is infinite at 0
+    /// and 2, and NaN outside of them.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let y = Array::from([1e-30f32, 1.0, 2.0]).erfcinv();
+    /// assert!(y.allclose(Array::from([8.148616f32, 0.0, f32::NEG_INFINITY])).item::<bool>());
+    /// ```
+    Erfcinv erfcinv "erfcinv" () [(0.3, 1.7)] {erfcinv::erfcinv} [Differentiation::jvp(|_, t, outs| {
+        let slope = || outs[0].square().exp() * (-PI.sqrt() / 2.0);
+        vec![t[0].as_ref().map(|t| t * slope())]
     })];
 }

@@ -93,6 +93,7 @@ impl Array {
     ///
     /// # Errors
     /// Returns an error if the array is traced, or if its computation failed.
+    #[doc(alias = "tobytes")]
     pub fn try_to_bytes(&self) -> Result<Vec<u8>> {
         self.check_memory()?;
         u8::read_with(self.nbytes(), |bytes| self.copy_to(bytes))
@@ -148,6 +149,7 @@ impl Array {
     ///
     /// # Panics
     /// Panics also if the computation failed.
+    #[doc(alias = "tolist")]
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Vec<T> {
         match self.try_to_vec() {

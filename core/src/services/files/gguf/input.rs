@@ -33,7 +33,7 @@ impl<R: Read> Input<R> {
             let message = format!(
                 "is damaged or truncated: {what} takes {count} bytes, but only {left} follow"
             );
-            return Err(Problem::File(message));
+            return Err(Problem::file(message));
         }
         self.position += count;
         Ok(())
@@ -53,7 +53,7 @@ impl<R: Read> Input<R> {
         let left = self.length - self.position;
         match usize::try_from(count) {
             Ok(n) if count <= left / each => Ok(n),
-            _ => Err(Problem::File(format!(
+            _ => Err(Problem::file(format!(
                 "is damaged or truncated: it has {count} {what} according to a length field, but \
                  only {left} bytes follow"
             ))),
@@ -67,6 +67,6 @@ impl<R: Read> Input<R> {
         let mut bytes = vec![0; length];
         self.file.read_exact(&mut bytes).map_err(Problem::Io)?;
         String::from_utf8(bytes)
-            .map_err(|e| Problem::File(format!("is damaged: {what} is not UTF-8: {e}")))
+            .map_err(|e| Problem::file(format!("is damaged: {what} is not UTF-8: {e}")))
     }
 }

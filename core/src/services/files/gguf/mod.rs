@@ -82,7 +82,7 @@ impl Header {
             let value = Value::read(&mut input, &key)?;
             if !keys.insert(key.clone()) {
                 let message = format!("contains the metadata `{key}` twice");
-                return Err(Problem::File(message));
+                return Err(Problem::file(message));
             }
             metadata.push((key, value));
         }
@@ -114,7 +114,7 @@ impl Header {
         let valid = |n: &u64| n.is_power_of_two() && *n <= 1 << 30;
         value.as_u64().filter(valid).ok_or_else(|| {
             let message = format!("has `{ALIGNMENT}` {value}, expected a power of two");
-            Problem::File(message)
+            Problem::file(message)
         })
     }
 
@@ -124,7 +124,7 @@ impl Header {
         let mut names = HashSet::new();
         let mut ranges = Vec::with_capacity(self.tensors.len());
         for tensor in &self.tensors {
-            let wrong = |message: String| Err(Problem::Tensor(tensor.name.clone(), message));
+            let wrong = |message: String| Err(Problem::tensor(tensor.name.clone(), message));
             if !names.insert(&tensor.name) {
                 return wrong("occurs twice".to_owned());
             }
@@ -150,7 +150,7 @@ impl Header {
             let ((_, end, first), (start, _, second)) = (pair[0], pair[1]);
             if start < end {
                 let message = format!("overlaps the tensor `{first}`; the file is damaged");
-                return Err(Problem::Tensor(second.clone(), message));
+                return Err(Problem::tensor(second.clone(), message));
             }
         }
         Ok(())
@@ -162,7 +162,7 @@ fn version<R: Read>(input: &mut Input<R>) -> Result<u32, Problem> {
     if magic != MAGIC {
         let shown = magic.escape_ascii();
         let message = format!("starts with `{shown}`, expected `GGUF`");
-        return Err(Problem::File(message));
+        return Err(Problem::file(message));
     }
     let version = u32::from_le_bytes(input.array(&"the version")?);
     let other = match version {
@@ -175,13 +175,13 @@ fn version<R: Read>(input: &mut Input<R>) -> Result<u32, Problem> {
         }
         _ => format!("has version {version} of the format, expected 2 or 3"),
     };
-    Err(Problem::File(other))
+    Err(Problem::file(other))
 }
 
 /// Reads the entry of a tensor.
 fn tensor<R: Read>(input: &mut Input<R>) -> Result<Tensor, Problem> {
     let name = input.string(&"the name of a tensor")?;
-    let wrong = |message: String| Problem::Tensor(name.clone(), message);
+    let wrong = |message: String| Problem::tensor(name.clone(), message);
     let what = format_args!("the entry of the tensor `{name}`");
     let axes = u32::from_le_bytes(input.array(&what)?);
     if axes > MOST_AXES {

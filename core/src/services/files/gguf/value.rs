@@ -86,7 +86,7 @@ macro_rules! values {
                     }
                     ARRAY if depth == 0 => {
                         let message = format!("has too many nested arrays in `{key}`");
-                        return Err(Problem::File(message));
+                        return Err(Problem::file(message));
                     }
                     ARRAY => {
                         let count = input.count(12, &items)?;
@@ -164,7 +164,7 @@ values! {
 
 fn unknown(key: &str, id: u32) -> Problem {
     let message = format!("has a value of type {id} in `{key}`, which is not a type of the format");
-    Problem::File(message)
+    Problem::file(message)
 }
 
 /// Number of items that are shown.
