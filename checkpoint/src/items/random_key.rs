@@ -97,8 +97,7 @@ impl RestoreArgs for JaxRandomKeyRestore {
         let fail = |message: String| {
             Err(Error::format(
                 reader.folder(),
-                Message::new(format!("{message}"))
-                    .help("use `ArrayRestore` to restore the array itself"),
+                Message::new(message).help("use `ArrayRestore` to restore the array itself"),
             ))
         };
         let words = data.shape().last().copied();
