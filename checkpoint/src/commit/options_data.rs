@@ -29,7 +29,7 @@ impl CheckpointerOptions {
         Data {
             asynchronous: (!self.asynchronous).then_some(false),
             threads: (self.threads != default.threads).then_some(self.threads),
-            timeout: (self.timeout != default.timeout).then(|| self.timeout.as_secs_f64()),
+            timeout: (self.timeout != default.timeout).then_some(self.timeout.as_secs_f64()),
             atomicity: (self.atomicity != default.atomicity).then_some(self.atomicity),
             path_permission_mode: self.permissions,
         }
