@@ -102,6 +102,10 @@ pub use ramie_core::*;
 #[doc(inline)]
 pub use ramie_nn::{Module, Tree};
 
+// The crates of host arrays and of their elements, in the versions whose types functions take.
+#[doc(no_inline)]
+pub use {half, ndarray, num_complex};
+
 #[cfg(feature = "logging")]
 mod logging;
 #[cfg(feature = "logging")]

@@ -347,6 +347,71 @@ fn a_second_start_keeps_a_finished_run() {
     assert_eq!(again, first);
 }
 
+/// A file has options, the command line replaces them, and the run writes all of them.
+#[test]
+fn options_are_read_from_a_file_and_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let run = |template: &str, arguments: &[&str]| {
+        let program = Program { template, folder };
+        let mut command = Command::new(example(&format!("new_{}", program.template)));
+        let cache = folder.join("cache");
+        command.args(arguments).current_dir(folder);
+        let output = command.env("RAMIE_COMPILATION_CACHE", cache).output();
+        let output = output.unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    fs::write(
+        folder.join("a.toml"),
+        "epochs = 1\nseed = 5\nlearning_rate = 0.01\n",
+    )
+    .unwrap();
+    let (code, errors) = run("mlp", &["--config", "a.toml", "--seed", "7"]);
+    assert_eq!(code, Some(0), "{errors}");
+    let written = fs::read_to_string(folder.join("out/options.toml")).unwrap();
+    let mut table: toml::Table = written.parse().unwrap();
+    assert_eq!(table["epochs"].as_integer(), Some(1), "{written}");
+    assert_eq!(table["seed"].as_integer(), Some(7), "{written}");
+    assert_eq!(table["learning_rate"].as_float(), Some(0.01), "{written}");
+    assert_eq!(table["batch_size"].as_integer(), Some(64), "{written}");
+    assert_eq!(table.len(), 5, "{written}");
+
+    // The written file repeats the run.
+    let repeat = ["--config", "out/options.toml", "--out", "again"];
+    assert_eq!(run("mlp", &repeat).0, Some(0));
+    let model = |out: &str| fs::read(folder.join(out).join("model.safetensors")).unwrap();
+    assert!(model("out") == model("again"));
+    let again = fs::read_to_string(folder.join("again/options.toml")).unwrap();
+    table.insert("out".to_owned(), "again".into());
+    assert_eq!(again.parse::<toml::Table>().unwrap(), table);
+
+    fs::write(folder.join("b.toml"), "epoch = 1\n").unwrap();
+    fs::write(folder.join("c.toml"), "epochs = 'many'\n").unwrap();
+    fs::write(folder.join("d.toml"), "epochs =\n").unwrap();
+    for template in TEMPLATES {
+        for (file, expected) in [
+            ("b.toml", "unknown field `epoch`, expected one of "),
+            (
+                "c.toml",
+                if template == "transformer" {
+                    "`epochs`"
+                } else {
+                    "invalid type: string"
+                },
+            ),
+            ("d.toml", "TOML parse error"),
+            ("none.toml", "No such file"),
+        ] {
+            let (code, errors) = run(template, &["--config", file]);
+            assert_eq!(code, Some(1), "{template}: {errors}");
+            assert!(
+                errors.contains(file) && errors.contains(expected),
+                "{template}: {errors}"
+            );
+        }
+    }
+}
+
 #[test]
 fn ctrl_c_saves_and_ends_a_program() {
     let folder = tempfile::tempdir().unwrap();

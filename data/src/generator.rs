@@ -1,5 +1,8 @@
 //! Random numbers on the host, as pure functions of a key.
 
+use rand_core::{SeedableRng, TryRng};
+use std::convert::Infallible;
+
 /// A generator of random numbers on the host, for shuffling, cropping and noise. Its numbers are
 /// a pure function of the seed and the folded-in numbers, so that an epoch can be reproduced. It
 /// is not cryptographically secure. For random numbers on devices, use [`ramie_core::random`].
@@ -13,6 +16,21 @@
 /// let mut b = Generator::new(7).fold_in(3);
 /// assert_eq!(a.next_u64(), b.next_u64());
 /// assert!(a.below(10) < 10);
+/// ```
+///
+/// It implements the traits of [`rand_core`], so the crates `rand` and `rand_distr` draw from it:
+///
+/// ```
+/// use rand::RngExt;
+/// use rand_distr::{Beta, Distribution};
+/// use ramie_data::Generator;
+/// let mut generator = Generator::new(7);
+/// let angle = generator.random_range(-15.0..=15.0); // degrees
+/// assert!((-15.0..=15.0).contains(&angle));
+/// // The share of the first image in a mix of two (mixup).
+/// let share = Beta::new(0.2, 0.2)?.sample(&mut generator);
+/// assert!((0.0..=1.0).contains(&share));
+/// # Ok::<(), rand_distr::BetaError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generator {
@@ -92,6 +110,40 @@ impl Generator {
         for i in (1..elements.len()).rev() {
             elements.swap(i, self.below(i + 1));
         }
+    }
+}
+
+/// The 64-bit numbers are those of [`next_u64`](Generator::next_u64); a 32-bit number is the upper
+/// half of one.
+impl TryRng for Generator {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        Ok((self.next_u64() >> 32) as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(self.next_u64())
+    }
+
+    fn try_fill_bytes(&mut self, to: &mut [u8]) -> Result<(), Infallible> {
+        for chunk in to.chunks_mut(8) {
+            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+/// The generator of a seed is that of [`new`](Generator::new).
+impl SeedableRng for Generator {
+    type Seed = [u8; 8];
+
+    fn from_seed(seed: [u8; 8]) -> Generator {
+        Generator::new(u64::from_le_bytes(seed))
+    }
+
+    fn seed_from_u64(seed: u64) -> Generator {
+        Generator::new(seed)
     }
 }
 

@@ -97,9 +97,10 @@ impl Distribution for Bernoulli {
     fn log_prob(&self, value: &Array) -> Array {
         check_value(self, value, Values::Numbers);
         let [log_0, log_1] = self.log_probs();
-        let value = match value.dtype().is_float() {
-            true => value.clone(),
-            false => value.astype(log_0.dtype()),
+        let value = if value.dtype().is_float() {
+            value.clone()
+        } else {
+            value.astype(log_0.dtype())
         };
         multiply_no_nan(&log_0, &(1.0 - &value)) + multiply_no_nan(&log_1, &value)
     }

@@ -49,9 +49,10 @@ fn assert_close(label: &str, got: &Array, want: &Value) -> f64 {
     assert_eq!(got.dtype(), want.dtype(), "{label}");
     let mut largest = 0.0f64;
     for (g, w) in numbers::to_f64(got).into_iter().zip(numbers::to_f64(&want)) {
-        let apart = match g == w || g.is_nan() && w.is_nan() {
-            true => 0.0,
-            false => (g - w).abs() / w.abs().max(1.0),
+        let apart = if g == w || g.is_nan() && w.is_nan() {
+            0.0
+        } else {
+            (g - w).abs() / w.abs().max(1.0)
         };
         assert!(apart <= TOLERANCE, "{label}: is {got}, expected {want}");
         largest = largest.max(apart);

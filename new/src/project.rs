@@ -19,7 +19,7 @@ pub(super) fn files(name: &str, template: Template, ramie: &Dependency, folder: 
     let mut files = vec![
         (
             "Cargo.toml".to_owned(),
-            manifest(name, &contents, ramie, is_below_workspace(folder)),
+            manifest(name, ramie, is_below_workspace(folder)),
         ),
         (".gitignore".to_owned(), IGNORED.to_owned()),
         ("README.md".to_owned(), readme(name, &contents)),
@@ -29,8 +29,8 @@ pub(super) fn files(name: &str, template: Template, ramie: &Dependency, folder: 
     files
 }
 
-fn manifest(name: &str, contents: &Contents, ramie: &Dependency, is_below: bool) -> String {
-    let (comment, line, others) = (ramie.comment(), ramie.line(), contents.dependencies);
+fn manifest(name: &str, ramie: &Dependency, is_below: bool) -> String {
+    let (comment, line) = (ramie.comment(), ramie.line());
     let workspace = if is_below {
         "\n# Makes this crate independent of the workspace in a folder above.\n[workspace]\n"
     } else {
@@ -46,7 +46,9 @@ publish = false
 [dependencies]
 {comment}{line}
 clap = {{ version = "4.6", default-features = false, features = ["std", "help", "usage", "error-context", "derive"] }}
-{others}
+serde = {{ version = "1", features = ["derive"] }}
+toml = "1.1"
+
 # The kernels of the CPU backend. Without optimization, programs run 20 to 50 times as long.
 [profile.dev.package.ramie-cpu]
 opt-level = 3

@@ -29,8 +29,6 @@ pub(super) struct Contents {
     pub written: &'static [(&'static str, &'static str)],
     /// Last section of the README.
     pub notes: &'static str,
-    /// Further dependencies, as lines of `Cargo.toml`.
-    pub dependencies: &'static str,
 }
 
 /// Lists the sources of a template: three that every template has, and others with descriptions.
@@ -67,7 +65,6 @@ impl Template {
                 sources: sources!("mlp"),
                 written: &[],
                 notes: include_str!("../templates/mlp/notes.md"),
-                dependencies: "",
             },
             Template::Cnn => Contents {
                 about: "This program trains a convolutional network on small images.",
@@ -76,7 +73,6 @@ impl Template {
                 sources: sources!("cnn", "images.rs": "the images and their augmentation"),
                 written: &[],
                 notes: include_str!("../templates/cnn/notes.md"),
-                dependencies: "ndarray = \"0.17\"\n",
             },
             Template::Transformer => Contents {
                 about: "This program trains a character-level language model and generates text.",
@@ -85,7 +81,6 @@ impl Template {
                 sources: sources!("transformer"),
                 written: &[],
                 notes: include_str!("../templates/transformer/notes.md"),
-                dependencies: "",
             },
             Template::Finetune => Contents {
                 about: "This program fine-tunes a pretrained model with low-rank adapters (LoRA).",
@@ -100,7 +95,6 @@ impl Template {
                     "the adapters alone, to be used with the file `base.safetensors` or `--base FILE`",
                 )],
                 notes: include_str!("../templates/finetune/notes.md"),
-                dependencies: "",
             },
         }
     }

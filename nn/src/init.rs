@@ -1,6 +1,8 @@
 //! Initializers: functions that draw the initial values of parameters. For the same key they
 //! return the numbers of `jax.nn.initializers`.
 
+mod data;
+
 use crate::Metadata;
 use crate::sharding::on_current_mesh;
 use crate::shared_fn::SharedFn;
@@ -9,6 +11,7 @@ use ramie_core::lax::optimization_barrier;
 use ramie_core::numpy::complex;
 use ramie_core::random::{self, Key};
 use ramie_core::{Array, DType, PartitionSpec};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -24,6 +27,10 @@ use std::sync::Arc;
 /// let kernel = init::lecun_normal().draw(&random::key(0), &[64, 128], DType::F32);
 /// assert_eq!(kernel.shape(), [64, 128]);
 /// ```
+///
+/// In a configuration file, an initializer is its name in `jax.nn.initializers`, with its numbers:
+/// `"he_normal"`, `{"normal": {"stddev": 0.02}}` or `{"constant": 0.5}`. JAX's defaults apply to
+/// missing numbers.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Initializer {
     kind: Kind,
@@ -103,7 +110,8 @@ impl fmt::Debug for Initializer {
 }
 
 /// The number of connections that the variance is divided by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FanMode {
     /// The number of inputs.
     FanIn,
@@ -116,7 +124,8 @@ pub enum FanMode {
 }
 
 /// The distribution of a [`variance_scaling`] initializer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Distribution {
     /// Normal, truncated at two standard deviations before it is scaled. Complex numbers are
     /// truncated by their magnitude.

@@ -130,7 +130,7 @@ pub use layers::{
 pub use layers::{
     Conv, ConvConfig, ConvLocal, ConvLocalConfig, ConvPadding, ConvTranspose, ConvTransposeConfig,
 };
-pub use layers::{DotGeneralFn, Sizes};
+pub use layers::{ConvGeneralDilatedFn, DotGeneralFn, EinsumFn, PromoteDtypeFn, Sizes};
 pub use layers::{Dropout, DropoutConfig};
 pub use layers::{Einsum, EinsumConfig, Embed, EmbedConfig};
 pub use layers::{Linear, LinearConfig};

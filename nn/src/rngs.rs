@@ -2,7 +2,7 @@
 
 use crate::RngCount;
 use crate::init::{self, Distribution, FanMode};
-use ramie_core::random::{self, Key, Population, Seed};
+use ramie_core::random::{self, CovarianceRoot, Key, Population, Seed};
 use ramie_core::text::listed;
 use ramie_core::tree::{self, Tree, Visitor};
 use ramie_core::{Array, DType, IntoArray};
@@ -344,23 +344,56 @@ macro_rules! samplers {
 
 samplers! {
     bernoulli(p: impl IntoArray, shape: &[usize]);
+    ball(d: usize, p: impl IntoArray, shape: &[usize], dtype: DType);
     beta(a: impl IntoArray, b: impl IntoArray, shape: &[usize], dtype: DType);
+    binomial(n: impl IntoArray, p: impl IntoArray, shape: &[usize], dtype: DType);
     bits(shape: &[usize], dtype: DType);
     categorical(logits: &Array, axis: isize);
     cauchy(shape: &[usize], dtype: DType);
+    chisquare(df: impl IntoArray, shape: &[usize], dtype: DType);
     choice(a: impl Into<Population>, shape: &[usize]);
     dirichlet(alpha: impl IntoArray, shape: &[usize], dtype: DType);
+    double_sided_maxwell(
+        loc: impl IntoArray,
+        scale: impl IntoArray,
+        shape: &[usize],
+        dtype: DType
+    );
     exponential(shape: &[usize], dtype: DType);
+    f(dfnum: impl IntoArray, dfden: impl IntoArray, shape: &[usize], dtype: DType);
     gamma(a: impl IntoArray, shape: &[usize], dtype: DType);
+    generalized_normal(p: impl IntoArray, shape: &[usize], dtype: DType);
+    geometric(p: impl IntoArray, shape: &[usize], dtype: DType);
     gumbel(shape: &[usize], dtype: DType);
     laplace(shape: &[usize], dtype: DType);
+    loggamma(a: impl IntoArray, shape: &[usize], dtype: DType);
     logistic(shape: &[usize], dtype: DType);
+    lognormal(sigma: impl IntoArray, shape: &[usize], dtype: DType);
+    maxwell(shape: &[usize], dtype: DType);
+    multinomial(n: impl IntoArray, p: impl IntoArray, dtype: DType);
+    multivariate_normal(
+        mean: &Array,
+        covariance: &Array,
+        shape: &[usize],
+        dtype: DType,
+        root: CovarianceRoot
+    );
     normal(shape: &[usize], dtype: DType);
     orthogonal(n: usize, m: usize, shape: &[usize], dtype: DType);
+    pareto(b: impl IntoArray, shape: &[usize], dtype: DType);
     permutation(x: impl Into<Population>);
     poisson(lam: impl IntoArray, shape: &[usize], dtype: DType);
     rademacher(shape: &[usize], dtype: DType);
     randint(shape: &[usize], minval: impl IntoArray, maxval: impl IntoArray, dtype: DType);
+    rayleigh(scale: impl IntoArray, shape: &[usize], dtype: DType);
+    t(df: impl IntoArray, shape: &[usize], dtype: DType);
+    triangular(
+        left: impl IntoArray,
+        mode: impl IntoArray,
+        right: impl IntoArray,
+        shape: &[usize],
+        dtype: DType
+    );
     truncated_normal(lower: impl IntoArray, upper: impl IntoArray, shape: &[usize], dtype: DType);
     uniform(shape: &[usize], dtype: DType);
     uniform_range(
@@ -368,6 +401,13 @@ samplers! {
         dtype: DType,
         minval: impl IntoArray,
         maxval: impl IntoArray
+    );
+    wald(mean: impl IntoArray, shape: &[usize], dtype: DType);
+    weibull_min(
+        scale: impl IntoArray,
+        concentration: impl IntoArray,
+        shape: &[usize],
+        dtype: DType
     );
 }
 

@@ -33,6 +33,15 @@ def streams():
     rngs = nnx.Rngs(7)
     put("rngs", uniform=rngs.uniform((3,)), normal=rngs.normal((2, 2)))
     put("rngs", randint=rngs.randint((4,), 0, 10), bernoulli=rngs.bernoulli(0.5, (5,)))
+    put("rngs", ball=rngs.ball(3, 2.0, (2,)), binomial=rngs.binomial(10.0, 0.3, (4,)),
+        chisquare=rngs.chisquare(3.0, (3,)), double_sided_maxwell=rngs.double_sided_maxwell(1.0, 2.0, (3,)),
+        f=rngs.f(5.0, 6.0, (3,)), generalized_normal=rngs.generalized_normal(1.5, (3,)),
+        geometric=rngs.geometric(0.3, (4,)), loggamma=rngs.loggamma(0.5, (3,)), lognormal=rngs.lognormal(0.5, (3,)),
+        maxwell=rngs.maxwell((3,)), multinomial=rngs.multinomial(20.0, jnp.array([0.2, 0.3, 0.5])),
+        multivariate_normal=rngs.multivariate_normal(jnp.array([1.0, 2.0]), jnp.array([[2.0, 0.5], [0.5, 1.0]]), (2,)),
+        pareto=rngs.pareto(3.0, (3,)), rayleigh=rngs.rayleigh(2.0, (3,)), t=rngs.t(4.0, (3,)),
+        triangular=rngs.triangular(0.0, 0.25, 1.0, (3,)), wald=rngs.wald(2.0, (3,)),
+        weibull_min=rngs.weibull_min(2.0, 1.5, (3,)))
 
     class Noise(nnx.Module):
         def __init__(self, rngs):

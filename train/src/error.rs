@@ -70,6 +70,14 @@ pub enum Error {
         /// The reason.
         error: io::Error,
     },
+    /// A file of [`Trainer::file`](crate::Trainer::file) cannot be written.
+    #[error("{}: the file cannot be written: {}", path.display(), WithHelp(error))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
     /// An earlier run cannot be moved to another name, so the new one does not start.
     #[error(
         "{}: the earlier run cannot be moved aside: {}\n  help: use another folder for the new run",

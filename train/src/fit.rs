@@ -10,6 +10,7 @@ use crate::validation::size;
 use crate::{Batches, Callback, Context, Error, History, Result, Status, Stopped, Trainer};
 use ramie_checkpoint::preemption;
 use ramie_core::distributed::{process_count, process_index, sync_global_devices};
+use ramie_core::files;
 use ramie_core::stages::Jitted;
 use ramie_core::{Tree, jit, train_steps};
 use serde::Serialize;
@@ -96,6 +97,12 @@ fn open_folder<S: Tree, Position: serde::de::DeserializeOwned>(
             Error::Finished { .. } => error,
             error => not_continued(folder, error),
         })?;
+    if process_index() == 0 {
+        for (name, contents) in &settings.files {
+            let path = folder.join(name);
+            files::replace(&path, contents).map_err(|error| Error::File { path, error })?;
+        }
+    }
     let best = match settings.best {
         Some(_) => Some(Best::open(folder, restored.as_ref().map_or(0, |r| r.step))?),
         None => None,

@@ -3,6 +3,7 @@
 use crate::number::Number;
 use crate::{Error, Result};
 use ramie_core::files::{self, WithHelp};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -29,9 +30,39 @@ pub(crate) const FILE: &str = "metrics.jsonl";
 /// assert_eq!(history.last("loss"), Some(0.25));
 /// assert_eq!(history.min("loss"), Some((2, 0.25)));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// `serde` writes it as a map from names to lists of pairs. Numbers that are not finite, which JSON
+/// cannot represent, are the strings `NaN`, `Infinity` and `-Infinity`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Data", into = "Data")]
 pub struct History {
     metrics: BTreeMap<String, Vec<(u64, f64)>>,
+}
+
+type Data = BTreeMap<String, Vec<(u64, Number)>>;
+
+impl From<Data> for History {
+    fn from(data: Data) -> History {
+        let numbers =
+            |values: Vec<(u64, Number)>| values.into_iter().map(|(s, v)| (s, v.0)).collect();
+        let metrics = data
+            .into_iter()
+            .map(|(name, values)| (name, numbers(values)));
+        History {
+            metrics: metrics.collect(),
+        }
+    }
+}
+
+impl From<History> for Data {
+    fn from(history: History) -> Data {
+        let numbers =
+            |values: Vec<(u64, f64)>| values.into_iter().map(|(s, v)| (s, Number(v))).collect();
+        let metrics = history.metrics.into_iter();
+        metrics
+            .map(|(name, values)| (name, numbers(values)))
+            .collect()
+    }
 }
 
 impl History {

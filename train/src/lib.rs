@@ -39,6 +39,7 @@
 //!   several steps [`PerCall`].
 //! - [`EarlyStopping`], [`Monitor`], [`Callback`], [`Progress`]: early stopping, the best state,
 //!   extensions, and displays.
+//! - [`progress`]: a progress bar for any other loop.
 //! - [`History`]: the metrics of a run, also read from its folder.
 //!
 //! With the feature `dashboard`, `Trainer::dashboard` fills the terminal with loss curves, rates and
@@ -62,6 +63,7 @@ mod monitor;
 mod names;
 mod number;
 mod progress;
+mod progress_iter;
 mod recorder;
 mod resume;
 mod trainer;
@@ -77,6 +79,7 @@ pub use exit::exit_code;
 pub use history::History;
 pub use monitor::{EarlyStopping, Monitor};
 pub use progress::{Bar, Progress, Status};
+pub use progress_iter::{ProgressIter, progress};
 pub use resume::Resume;
 pub use trainer::Trainer;
 pub use training::Training;

@@ -60,6 +60,8 @@ pub(crate) struct Settings<S> {
     pub stopping: Option<EarlyStopping>,
     pub best: Option<Monitor>,
     pub folder: Option<PathBuf>,
+    /// Files that are written into the folder when the run starts.
+    pub files: Vec<(PathBuf, Vec<u8>)>,
     pub checkpoint_every: Interval,
     pub keep: usize,
     pub resume: Resume,
@@ -319,6 +321,23 @@ where
         self
     }
 
+    /// Writes a file into the [`folder`](Trainer::folder) when the run starts, such as its options. A
+    /// resumed run replaces it. Without a folder, nothing is written.
+    ///
+    /// ```
+    /// # use ramie_core::Array;
+    /// # use ramie_nn::Linear;
+    /// # use ramie_train::Trainer;
+    /// # fn loss(model: &mut Linear, x: Array) -> Array { model.forward(&x).mean() }
+    /// let options = "epochs = 20\nlearning_rate = 0.001\n";
+    /// let trainer = Trainer::new(loss).folder("out").file("options.toml", options);
+    /// ```
+    #[must_use]
+    pub fn file(mut self, name: impl Into<PathBuf>, contents: impl Into<Vec<u8>>) -> Self {
+        self.settings.files.push((name.into(), contents.into()));
+        self
+    }
+
     /// Saves a checkpoint every `steps` steps instead of after each epoch. The last step is always
     /// saved.
     ///
@@ -478,6 +497,7 @@ impl<S> Settings<S> {
             stopping: None,
             best: None,
             folder: None,
+            files: Vec::new(),
             checkpoint_every: Interval::Epoch,
             keep: 2,
             resume: Resume::default(),

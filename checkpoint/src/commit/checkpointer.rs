@@ -22,13 +22,13 @@ use std::time::{Duration, Instant};
 /// Options of a [`Checkpointer`].
 #[derive(Clone)]
 pub struct CheckpointerOptions {
-    asynchronous: bool,
+    pub(super) asynchronous: bool,
     pub(crate) threads: usize,
     pub(crate) timeout: Duration,
-    atomicity: Atomicity,
-    permissions: Option<u32>,
+    pub(super) atomicity: Atomicity,
+    pub(super) permissions: Option<u32>,
     pub(crate) multiprocessing: MultiprocessingOptions,
-    callback: Option<Arc<dyn Fn() + Send + Sync>>,
+    pub(super) callback: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 /// Default time that processes wait for each other, as in Orbax.

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// Options of multi-process saves: `orbax.checkpoint.options.MultiprocessingOptions`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MultiprocessingOptions {
     /// Index of the process that commits and writes shared files.
     pub primary_host: usize,

@@ -18,6 +18,7 @@ pub(crate) mod item;
 mod manifest;
 mod marker;
 mod metadata;
+mod options_data;
 mod parallel;
 mod process;
 mod reader;
@@ -49,7 +50,8 @@ pub(crate) use parallel::{default_threads, for_each};
 pub(crate) const TEMPORARY: &str = ".orbax-checkpoint-tmp";
 
 /// Method of committing a checkpoint: `orbax.checkpoint.options.AtomicityMode`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Atomicity {
     /// Writes to a temporary directory and renames it.
     #[default]

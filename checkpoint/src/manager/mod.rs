@@ -41,6 +41,7 @@ mod delete;
 mod fault_tests;
 mod names;
 mod options;
+mod options_data;
 pub mod policies;
 mod preempted;
 #[cfg(test)]

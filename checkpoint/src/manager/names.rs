@@ -68,6 +68,21 @@ impl StepNames {
         self
     }
 
+    /// Returns the prefix, if there is one.
+    pub(super) fn prefix_name(&self) -> Option<&str> {
+        self.prefix.as_deref()
+    }
+
+    /// Returns the minimum number of digits, if it is set.
+    pub(super) fn digits(&self) -> Option<usize> {
+        self.fixed_length
+    }
+
+    /// Returns whether steps are also read in other formats.
+    pub(super) fn reads_others(&self) -> bool {
+        !self.also.is_empty()
+    }
+
     /// Returns the directory name of a step.
     pub fn name(&self, step: u64) -> String {
         let digits = self.fixed_length.unwrap_or(0);

@@ -7,7 +7,7 @@ use super::policies::{
 };
 use super::{Metrics, StepNames};
 use crate::commit::CheckpointerOptions;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,17 +29,30 @@ pub(super) type BestFn = Arc<dyn Fn(&Metrics) -> f64 + Send + Sync>;
 ///     .best_mode(BestMode::Min);
 /// # let _ = options;
 /// ```
+///
+/// A configuration file contains the options that are data, by their names; durations in seconds.
+/// Set functions and policies after reading it: options with any of them are not written.
+///
+/// ```
+/// use ramie_checkpoint::manager::CheckpointManagerOptions;
+/// let text = r#"{"save_interval_steps": 100, "max_to_keep": 3}"#;
+/// let options: CheckpointManagerOptions = serde_json::from_str(text)?;
+/// assert_eq!(serde_json::to_string(&options)?, r#"{"save_interval_steps":100,"max_to_keep":3}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct CheckpointManagerOptions {
-    /// Policies by the option that sets each; a step is saved if any of them saves it.
-    save: BTreeMap<&'static str, Arc<dyn SaveDecisionPolicy>>,
-    /// Policies by the option that sets each; a step is kept if any of them keeps it.
-    keep: BTreeMap<&'static str, Arc<dyn PreservationPolicy>>,
-    /// Argument of the policy of the last or best steps, which depends on `best_fn`.
-    max_to_keep: Option<usize>,
+    pub(super) save_interval_steps: u64,
+    pub(super) save_on_steps: BTreeSet<u64>,
+    pub(super) should_save_fn: Option<Arc<dyn SaveDecisionPolicy>>,
+    pub(super) save_decision_policy: Option<Arc<dyn SaveDecisionPolicy>>,
+    pub(super) max_to_keep: Option<usize>,
+    pub(super) keep_period: Option<u64>,
+    pub(super) keep_time_interval: Option<Duration>,
+    pub(super) preservation_policy: Option<Arc<dyn PreservationPolicy>>,
     pub(super) best_fn: Option<BestFn>,
     pub(super) best_mode: BestMode,
-    keep_checkpoints_without_metrics: bool,
+    pub(super) keep_checkpoints_without_metrics: bool,
     pub(super) prevent_write_metrics: bool,
     pub(super) names: StepNames,
     pub(super) create: bool,
@@ -64,9 +77,14 @@ pub(super) enum ToDelete {
 impl Default for CheckpointManagerOptions {
     fn default() -> CheckpointManagerOptions {
         CheckpointManagerOptions {
-            save: BTreeMap::new(),
-            keep: BTreeMap::new(),
+            save_interval_steps: 1,
+            save_on_steps: BTreeSet::new(),
+            should_save_fn: None,
+            save_decision_policy: None,
             max_to_keep: None,
+            keep_period: None,
+            keep_time_interval: None,
+            preservation_policy: None,
             best_fn: None,
             best_mode: BestMode::default(),
             keep_checkpoints_without_metrics: true,
@@ -81,7 +99,6 @@ impl Default for CheckpointManagerOptions {
             enable_background_delete: false,
             checkpointer: CheckpointerOptions::default(),
         }
-        .save_interval_steps(1)
     }
 }
 
@@ -102,48 +119,50 @@ impl CheckpointManagerOptions {
     /// # Panics
     /// Panics if `interval` is 0.
     #[track_caller]
-    pub fn save_interval_steps(self, interval: u64) -> Self {
+    pub fn save_interval_steps(mut self, interval: u64) -> Self {
         assert!(
             interval > 0,
             "CheckpointManagerOptions::save_interval_steps: `interval` is 0\n  help: pass at least \
              1, or use `read_only(true)` to save nothing"
         );
-        self.save_if("save_interval_steps", FixedIntervalPolicy::new(interval))
+        self.save_interval_steps = interval;
+        self
     }
 
     /// Saves these steps in addition to those of the interval.
-    pub fn save_on_steps(self, steps: impl IntoIterator<Item = u64>) -> Self {
-        self.save_if("save_on_steps", SpecificStepsPolicy::new(steps))
+    pub fn save_on_steps(mut self, steps: impl IntoIterator<Item = u64>) -> Self {
+        self.save_on_steps = steps.into_iter().collect();
+        self
     }
 
     /// Sets a function of the step and the last saved step that decides whether to save. It
     /// replaces `save_interval_steps` and `save_on_steps`.
     pub fn should_save_fn(
-        self,
+        mut self,
         f: impl Fn(u64, Option<u64>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.save_if("should_save_fn", ShouldSave::new(f))
+        self.should_save_fn = Some(Arc::new(ShouldSave::new(f)));
+        self
     }
 
     /// Sets the policy that decides whether to save. It replaces all other options of this group.
-    pub fn save_decision_policy(self, policy: impl SaveDecisionPolicy + 'static) -> Self {
-        self.save_if("save_decision_policy", policy)
-    }
-
-    fn save_if(mut self, option: &'static str, policy: impl SaveDecisionPolicy + 'static) -> Self {
-        self.save.insert(option, Arc::new(policy));
+    pub fn save_decision_policy(mut self, policy: impl SaveDecisionPolicy + 'static) -> Self {
+        self.save_decision_policy = Some(Arc::new(policy));
         self
     }
 
     pub(super) fn save_decision(&self) -> Arc<dyn SaveDecisionPolicy> {
-        if let Some(policy) = self.save.get("save_decision_policy") {
+        if let Some(policy) = &self.save_decision_policy {
             return policy.clone();
         }
         let mut policies: Vec<Arc<dyn SaveDecisionPolicy>> = Vec::new();
-        match self.save.get("should_save_fn") {
+        match &self.should_save_fn {
             Some(should_save) => policies.push(should_save.clone()),
             None => {
-                policies.extend(self.save.values().cloned());
+                let interval = FixedIntervalPolicy::new(self.save_interval_steps);
+                let steps = SpecificStepsPolicy::new(self.save_on_steps.iter().copied());
+                policies.push(Arc::new(interval));
+                policies.push(Arc::new(steps));
                 policies.push(Arc::new(InitialSavePolicy));
             }
         }
@@ -177,21 +196,22 @@ impl CheckpointManagerOptions {
     /// # Panics
     /// Panics if `steps` is 0.
     #[track_caller]
-    pub fn keep_period(self, steps: u64) -> Self {
+    pub fn keep_period(mut self, steps: u64) -> Self {
         assert!(
             steps > 0,
             "CheckpointManagerOptions::keep_period: `steps` is 0\n  help: pass at least 1; without \
              `max_to_keep`, all steps are kept"
         );
-        self.keep_if("keep_period", EveryNSteps::new(steps))
+        self.keep_period = Some(steps);
+        self
     }
 
     /// Keeps one step per time interval, in addition to the last or best ones. The interval is
     /// rounded down to whole seconds.
-    pub fn keep_time_interval(self, interval: Duration) -> Self {
+    pub fn keep_time_interval(mut self, interval: Duration) -> Self {
         // Orbax truncates to whole seconds.
-        let seconds = Duration::from_secs(interval.as_secs());
-        self.keep_if("keep_time_interval", EveryNSeconds(seconds))
+        self.keep_time_interval = Some(Duration::from_secs(interval.as_secs()));
+        self
     }
 
     /// Sets a function that ranks steps by their metrics. The best steps are kept, and
@@ -224,27 +244,26 @@ impl CheckpointManagerOptions {
 
     /// Sets the policy that decides which steps are kept. It cannot be combined with
     /// `max_to_keep`, `keep_period` or `keep_time_interval`.
-    pub fn preservation_policy(self, policy: impl PreservationPolicy + 'static) -> Self {
-        self.keep_if("preservation_policy", policy)
-    }
-
-    fn keep_if(mut self, option: &'static str, policy: impl PreservationPolicy + 'static) -> Self {
-        self.keep.insert(option, Arc::new(policy));
+    pub fn preservation_policy(mut self, policy: impl PreservationPolicy + 'static) -> Self {
+        self.preservation_policy = Some(Arc::new(policy));
         self
     }
 
     #[track_caller]
     pub(super) fn preservation(&self) -> Arc<dyn PreservationPolicy> {
-        let mut policies = self.keep.clone();
-        if let Some(policy) = policies.remove("preservation_policy") {
-            let max_to_keep = self.max_to_keep.map(|_| "max_to_keep");
-            if let Some(other) = max_to_keep.or(policies.keys().next().copied()) {
+        if let Some(policy) = &self.preservation_policy {
+            let others = [
+                ("max_to_keep", self.max_to_keep.is_some()),
+                ("keep_period", self.keep_period.is_some()),
+                ("keep_time_interval", self.keep_time_interval.is_some()),
+            ];
+            if let Some((other, _)) = others.iter().find(|(_, is_set)| *is_set) {
                 panic!(
                     "CheckpointManagerOptions: `preservation_policy` and `{other}` are both set\n  \
                      help: set only the policy; use `AnyPreservationPolicy` to combine rules"
                 );
             }
-            return policy;
+            return policy.clone();
         }
         let last_or_best: Arc<dyn PreservationPolicy> = match &self.best_fn {
             Some(best_fn) => {
@@ -258,8 +277,14 @@ impl CheckpointManagerOptions {
             }
             None => Arc::new(LatestN(self.max_to_keep)),
         };
-        policies.insert("max_to_keep", last_or_best);
-        Arc::new(AnyPreservationPolicy::new(policies.into_values().collect()))
+        let mut policies = vec![last_or_best];
+        if let Some(steps) = self.keep_period {
+            policies.push(Arc::new(EveryNSteps::new(steps)));
+        }
+        if let Some(interval) = self.keep_time_interval {
+            policies.push(Arc::new(EveryNSeconds(interval)));
+        }
+        Arc::new(AnyPreservationPolicy::new(policies))
     }
 }
 
@@ -392,8 +417,10 @@ impl CheckpointManagerOptions {
 impl std::fmt::Debug for CheckpointManagerOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CheckpointManagerOptions")
-            .field("save", &self.save.keys())
-            .field("keep", &self.keep.keys())
+            .field("save_interval_steps", &self.save_interval_steps)
+            .field("save_on_steps", &self.save_on_steps)
+            .field("keep_period", &self.keep_period)
+            .field("keep_time_interval", &self.keep_time_interval)
             .field("max_to_keep", &self.max_to_keep)
             .field("best_mode", &self.best_fn.as_ref().map(|_| self.best_mode))
             .field("names", &self.names)

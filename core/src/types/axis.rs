@@ -3,6 +3,7 @@
 use crate::base::intern::Table;
 use crate::base::lock::lock;
 use crate::base::thread_stack::{ThreadStack, WithStack};
+use serde::{Deserialize, Deserializer, Serialize};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +11,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
 
 /// The name of a mapped axis. Names are interned, so that comparing and copying them is free.
-#[derive(Clone, Copy, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialOrd, Ord, Serialize)]
 pub struct AxisName(&'static str);
 
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
@@ -31,6 +32,12 @@ impl From<&str> for AxisName {
         let kept: &'static str = Box::leak(name.into());
         names.insert(kept);
         AxisName(kept)
+    }
+}
+
+impl<'de> Deserialize<'de> for AxisName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<AxisName, D::Error> {
+        String::deserialize(from).map(AxisName::from)
     }
 }
 

@@ -4,7 +4,9 @@ use bytemuck::NoUninit;
 use half::{bf16, f16};
 use num_complex::Complex;
 use ramie_pjrt::ElementType;
+use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// The type of an array's elements.
 ///
@@ -13,9 +15,15 @@ use std::fmt;
 /// assert_eq!(DType::BF16.size(), 2);
 /// assert_eq!(DType::F32.to_string(), "f32");
 /// assert!(DType::F16.is_float());
+/// assert_eq!("float16".parse(), Ok(DType::F16));
+/// assert_eq!("f16".parse(), Ok(DType::F16));
 /// ```
+///
+/// In a configuration file, a dtype is its NumPy name, such as `"float32"`, which JAX and
+/// Transformers read too. Short names are also read.
 #[doc(alias = "DTypeLike")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum DType {
     /// Booleans, stored as one byte on the host.
     Bool,
@@ -303,6 +311,33 @@ impl DType {
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+/// Returns the dtype with a NumPy name, such as `float32`, or with a short name, such as `f32`.
+impl FromStr for DType {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<DType, String> {
+        let has_name = |d: &DType| d.numpy_name() == text || d.name() == text;
+        DType::ALL.into_iter().find(has_name).ok_or_else(|| {
+            let known = DType::ALL.map(DType::numpy_name).join(", ");
+            format!("unknown dtype `{text}`, expected one of {known}, or a short name such as f32")
+        })
+    }
+}
+
+impl From<DType> for &'static str {
+    fn from(dtype: DType) -> &'static str {
+        dtype.numpy_name()
+    }
+}
+
+impl TryFrom<String> for DType {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<DType, String> {
+        name.parse()
     }
 }
 

@@ -14,6 +14,8 @@ pub struct DevicePrefetch<D, S> {
     ahead: Option<Receiver<(Result<D>, S)>>,
     thread: Option<JoinHandle<()>>,
     state: S,
+    /// The greatest number of batches that remain, if it is known.
+    left: Option<usize>,
     waited: Duration,
 }
 
@@ -28,7 +30,7 @@ impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
             count > 0,
             "prefetch_to_device: the count is 0\n  help: pass at least 1, or 2 for double buffering"
         );
-        let state = batches.state();
+        let (state, left) = (batches.state(), batches.size_hint().1);
         let place = place.settle();
         // One more batch is held by the thread.
         let (sender, ahead) = sync_channel(count - 1);
@@ -58,6 +60,7 @@ impl<D: Send + 'static, S: Clone + Send + 'static> DevicePrefetch<D, S> {
                     .expect("failed to spawn the thread `data to device`"),
             ),
             state,
+            left,
             waited: Duration::ZERO,
         }
     }
@@ -80,7 +83,12 @@ impl<D, S> Iterator for DevicePrefetch<D, S> {
         self.waited += start.elapsed();
         let (batch, state) = received.ok()?;
         self.state = state;
+        self.left = self.left.map(|left| left.saturating_sub(1));
         Some(batch)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (0, self.left)
     }
 }
 

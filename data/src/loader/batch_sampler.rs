@@ -148,12 +148,20 @@ impl Batches {
 
     /// Returns the number of batches.
     pub(super) fn count(&self) -> usize {
+        self.count_from(0)
+    }
+
+    /// Returns the number of batches from a position on.
+    pub(super) fn count_from(&self, position: usize) -> usize {
         match self {
-            Batches::Neighbours { order, size, last } => derived(order.len(), |len| match last {
-                LastBatch::Keep => len.div_ceil(*size),
-                LastBatch::Drop => len / size,
+            Batches::Neighbours { order, size, last } => derived(order.len(), |len| {
+                let len = len.saturating_sub(position);
+                match last {
+                    LastBatch::Keep => len.div_ceil(*size),
+                    LastBatch::Drop => len / size,
+                }
             }),
-            Batches::Listed(batches) => batches.len(),
+            Batches::Listed(batches) => batches.len().saturating_sub(position),
         }
     }
 

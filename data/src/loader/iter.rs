@@ -172,6 +172,17 @@ impl<B: Send + 'static> Iterator for LoaderIter<B> {
             }
         }
     }
+
+    /// Returns the number of remaining batches, which is known in the last epoch.
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self.tasks.remaining() {
+            Some(left) => {
+                let left = left + self.in_flight.len();
+                (left, Some(left))
+            }
+            None => (self.in_flight.len(), None),
+        }
+    }
 }
 
 impl<B: Send + 'static> Resumable for LoaderIter<B> {

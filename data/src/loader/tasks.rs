@@ -78,6 +78,12 @@ impl Tasks {
         )
     }
 
+    /// Returns the number of tasks that are left, if this epoch is the last one and not endless.
+    pub(super) fn remaining(&self) -> Option<usize> {
+        let count = self.batches.count_from(self.position);
+        (self.epoch + 1 == self.end && count < usize::MAX).then_some(count)
+    }
+
     pub(super) fn next(&mut self) -> Option<Task> {
         let (len, behind) = loop {
             if self.epoch >= self.end {

@@ -9,6 +9,7 @@ mod digits;
 mod endless;
 mod grain;
 mod loader;
+mod random;
 mod readers;
 mod reading;
 mod seeds;

@@ -1,8 +1,8 @@
 //! The images: built-in digits of 8×8 pixels, or a folder of files in MNIST's format.
 
-use ndarray::{Array1, Array3, Array4, Axis};
 use ramie::data::readers::idx::Mnist;
 use ramie::data::{Augment, DataLoader, IntoSource, Result, SourceExt, digits};
+use ramie::ndarray::{Array1, Array3, Array4, Axis};
 use std::path::Path;
 
 /// Images with their labels.

@@ -5,7 +5,6 @@ mod images;
 mod model;
 mod options;
 
-use clap::Parser;
 use model::{Cnn, loss};
 use options::Options;
 use ramie::checkpoint::safetensors::save;
@@ -17,7 +16,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ramie::train::exit_code(train(&Options::parse()))
+    ramie::train::exit_code(Options::read().and_then(|options| train(&options)))
 }
 
 fn train(options: &Options) -> Result<(), Box<dyn Error>> {
@@ -47,6 +46,7 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
         .epochs(options.epochs)
         .validate(test)
         .folder(&options.out)
+        .file("options.toml", toml::to_string(options)?)
         .resume(options.resume)
         .placement(sharded)
         .fit(&mut state, train)?;

@@ -7,7 +7,6 @@ mod model;
 mod options;
 mod pretrained;
 
-use clap::Parser;
 use model::{Classifier, evaluate, step};
 use options::Options;
 use ramie::checkpoint::safetensors::{load_into, save};
@@ -21,7 +20,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ramie::train::exit_code(train(&Options::parse()))
+    ramie::train::exit_code(Options::read().and_then(|options| train(&options)))
 }
 
 fn train(options: &Options) -> Result<(), Box<dyn Error>> {
@@ -56,6 +55,7 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
         .epochs(options.epochs)
         .validate_with(evaluate, test)
         .folder(&options.out)
+        .file("options.toml", toml::to_string(options)?)
         .resume(options.resume)
         .placement(sharded)
         .fit(&mut state, train)?;

@@ -4,7 +4,6 @@
 mod model;
 mod options;
 
-use clap::Parser;
 use model::{Decoder, Sizes};
 use options::Options;
 use ramie::checkpoint::safetensors::save;
@@ -19,7 +18,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ramie::train::exit_code(train(&Options::parse()))
+    ramie::train::exit_code(Options::read().and_then(|options| train(&options)))
 }
 
 fn train(options: &Options) -> Result<(), Box<dyn Error>> {
@@ -61,6 +60,7 @@ fn train(options: &Options) -> Result<(), Box<dyn Error>> {
         .validate(test)
         .validate_every(50)
         .folder(&options.out)
+        .file("options.toml", toml::to_string(options)?)
         .checkpoint_every(50)
         .resume(options.resume)
         .placement(sharded)

@@ -1,5 +1,7 @@
 //! `Einsum`: a layer that contracts its input with a kernel by an einsum equation.
 
+use super::dot_general::sharded;
+use super::functions::EinsumFn;
 use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::promote::promote_affine;
 use crate::model::observed;
@@ -37,6 +39,8 @@ affine_hyperparameters! {
     /// The layer has a bias by default, as in Linen. (In NNX, it has one if its shape is given.)
     EinsumConfig as "Einsum" (equation: String as into, shape: Sizes as into) {
     } calls {
+        /// Sets a custom product used instead of `einsum`. Defaults to none.
+        einsum_op: [Option<EinsumFn>] = None,
     }
 }
 
@@ -126,13 +130,16 @@ impl Einsum {
 
     #[track_caller]
     fn multiply(&self, equation: &str, x: &Array, out_sharding: Option<PartitionSpec>) -> Array {
+        let config = &self.config;
         let (operands, bias) =
-            promote_affine(self.config.dtype, [x, &self.kernel], self.bias.as_deref());
+            promote_affine(config.promotion(), [x, &self.kernel], self.bias.as_deref());
         let how = Contraction::new()
-            .precision(self.config.precision)
-            .preferred_element_type(self.config.preferred_element_type)
-            .out_sharding(out_sharding);
-        let y = einsum_with(equation, &operands, how);
+            .precision(config.precision)
+            .preferred_element_type(config.preferred_element_type);
+        let y = match &config.einsum_op {
+            Some(f) => sharded(f.call(equation, operands.each_ref(), how), out_sharding),
+            None => einsum_with(equation, &operands, how.out_sharding(out_sharding)),
+        };
         let Some(bias) = bias else {
             return y;
         };

@@ -1,12 +1,12 @@
 //! `Embed`: an embedding table.
 
 use super::hyperparameters::{hyperparameters, linen_layer};
-use super::promote::promote;
+use super::promote::{Promotion, promote};
 use crate::init::{self, Distribution, FanMode, Initializer};
 use crate::layers::in_scope;
 use crate::linen;
 use crate::model::observed;
-use crate::{Module, Param, Rngs, VarSource};
+use crate::{Module, Param, PromoteDtypeFn, Rngs, VarSource};
 use ramie_core::sharding::auto_axes;
 use ramie_core::{Array, DType, PartitionSpec, where_};
 
@@ -32,6 +32,9 @@ pub struct Embed {
     pub embedding: Param,
     /// The dtype of the computation. Defaults to the dtype of the table.
     pub dtype: Option<DType>,
+    /// A custom rule by which the input and the parameters are converted, if any.
+    #[tree(fixed)]
+    pub promote_dtype: Option<PromoteDtypeFn>,
 }
 
 hyperparameters! {
@@ -39,6 +42,9 @@ hyperparameters! {
     EmbedConfig as "Embed" (num_embeddings: usize, features: usize) {
         /// Sets the dtype of the computation. Defaults to the dtype of the table.
         dtype: [Option<DType>] = None,
+        /// Sets a custom rule by which the input and the parameters are converted before the
+        /// computation. Defaults to none.
+        promote_dtype: [Option<PromoteDtypeFn>] = None,
         /// Sets the dtype of the table. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
         /// Sets the initializer of the table. Defaults to a normal distribution of variance
@@ -151,9 +157,13 @@ impl Embed {
                 self.embedding.shape()[1]
             );
         }
-        match self.dtype {
-            Some(dtype) => self.embedding.astype(dtype),
-            None => self.embedding.value().clone(),
+        match (&self.promote_dtype, self.dtype) {
+            (Some(_), _) => {
+                let [table] = promote(self.promotion(), [&self.embedding]);
+                table
+            }
+            (None, Some(dtype)) => self.embedding.astype(dtype),
+            (None, None) => self.embedding.value().clone(),
         }
     }
 
@@ -167,7 +177,11 @@ impl Embed {
             query.aval(),
             self.embedding.aval()
         );
-        promote(self.dtype, [query, &self.embedding])
+        promote(self.promotion(), [query, &self.embedding])
+    }
+
+    fn promotion(&self) -> Promotion<'_> {
+        Promotion::new(self.dtype, &self.promote_dtype)
     }
 }
 
@@ -219,6 +233,7 @@ impl EmbedConfig {
         Embed {
             embedding: vars.param("embedding", &self.embedding_init, &shape, self.param_dtype),
             dtype,
+            promote_dtype: self.promote_dtype.clone(),
         }
     }
 

@@ -123,6 +123,9 @@ macro_rules! affine_hyperparameters {
                 /// Sets the dtype of the computation. Defaults to the dtype that the input and
                 /// the parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
+                /// Sets a custom rule by which the input and the parameters are converted before the
+                /// computation. Defaults to none.
+                promote_dtype: [Option<$crate::PromoteDtypeFn>] = None,
                 /// Sets the precision of the products.
                 precision: [Option<ramie_core::lax::Precision>] = None,
                 /// Sets the dtype in which products are accumulated and returned.
@@ -135,6 +138,10 @@ macro_rules! affine_hyperparameters {
             #[must_use]
             pub fn without_bias(self) -> Self {
                 self.use_bias(false)
+            }
+
+            fn promotion(&self) -> $crate::layers::promote::Promotion<'_> {
+                $crate::layers::promote::Promotion::new(self.dtype, &self.promote_dtype)
             }
 
             /// Returns a kernel and a bias of these shapes, if the layer has one.

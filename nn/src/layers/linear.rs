@@ -1,6 +1,7 @@
 //! `Linear`: a dense layer.
 
-use super::dot_general::{DotGeneralFn, Multiply};
+use super::dot_general::Multiply;
+use super::functions::DotGeneralFn;
 use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
@@ -94,7 +95,7 @@ impl Linear {
     fn multiply(&self, x: &Array, out_sharding: Option<&PartitionSpec>) -> Array {
         let config = &self.config;
         let how = Multiply {
-            dtype: config.dtype,
+            promotion: config.promotion(),
             precision: config.precision,
             preferred_element_type: config.preferred_element_type,
             dot_general: config.dot_general.as_ref(),
@@ -123,7 +124,7 @@ pub(crate) fn affine(
         x.aval(),
         kernel.aval()
     );
-    let ([x, kernel], bias) = promote_affine(how.dtype, [x, kernel], bias);
+    let ([x, kernel], bias) = promote_affine(how.promotion, [x, kernel], bias);
     let last = DotDimensionNumbers::new([&[x.ndim() - 1], &[0]], [&[], &[]]);
     let y = how.product(&x, &kernel, last);
     match bias {

@@ -1,6 +1,7 @@
 //! `LinearGeneral`: a dense layer over several axes.
 
-use super::dot_general::{DotGeneralFn, Multiply};
+use super::dot_general::Multiply;
+use super::functions::DotGeneralFn;
 use super::hyperparameters::affine_hyperparameters;
 use super::lora_adapter::{LoraAdapter, adapted};
 use super::promote::promote_affine;
@@ -122,9 +123,9 @@ impl LinearGeneral {
             self.kernel.aval()
         );
         let ([operand, kernel], bias) =
-            promote_affine(config.dtype, [x, &self.kernel], self.bias.as_deref());
+            promote_affine(config.promotion(), [x, &self.kernel], self.bias.as_deref());
         let how = Multiply {
-            dtype: config.dtype,
+            promotion: config.promotion(),
             precision: config.precision,
             preferred_element_type: config.preferred_element_type,
             dot_general: config.dot_general.as_ref(),

@@ -3,10 +3,10 @@
 use super::dot_general::Multiply;
 use super::hyperparameters::{affine_hyperparameters, hyperparameters, linen_layer};
 use super::linear::affine;
-use super::promote::promote;
+use super::promote::{Promotion, promote};
 use crate::init::{self, Initializer};
 use crate::model::observed;
-use crate::{Forward, Linear, LoraParam, Module, Param, Rngs, VarSource};
+use crate::{Forward, Linear, LoraParam, Module, Param, PromoteDtypeFn, Rngs, VarSource};
 use ramie_core::{Array, DType, PartitionSpec};
 
 /// A low-rank adapter: the product of the input with two thin matrices, added to the output of
@@ -43,6 +43,9 @@ pub struct Lora<B: Forward = Linear> {
     /// The dtype of the computation. Defaults to the dtype that the input and the parameters
     /// promote to.
     pub dtype: Option<DType>,
+    /// A custom rule by which the input and the parameters are converted, if any.
+    #[tree(fixed)]
+    pub promote_dtype: Option<PromoteDtypeFn>,
 }
 
 hyperparameters! {
@@ -54,6 +57,9 @@ hyperparameters! {
         /// Sets the dtype of the computation. Defaults to the dtype that the input and the
         /// parameters promote to.
         dtype: [Option<DType>] = None,
+        /// Sets a custom rule by which the input and the parameters are converted before the
+        /// computation. Defaults to none.
+        promote_dtype: [Option<PromoteDtypeFn>] = None,
         /// Sets the dtype of the parameters. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
         /// Sets the initializer of the first matrix. Defaults to
@@ -99,6 +105,7 @@ impl<B: Forward> Lora<B> {
             lora_b: self.lora_b,
             base_module: Some(base_module),
             dtype: self.dtype,
+            promote_dtype: self.promote_dtype,
         }
     }
 
@@ -126,7 +133,8 @@ impl<B: Forward> Lora<B> {
             x.aval(),
             self.lora_a.aval()
         );
-        let [x, a, b] = promote(self.dtype, [x, &self.lora_a, &self.lora_b]);
+        let how = Promotion::new(self.dtype, &self.promote_dtype);
+        let [x, a, b] = promote(how, [x, &self.lora_a, &self.lora_b]);
         let low = x.matmul(&a).matmul(&b);
         (x, low)
     }
@@ -143,6 +151,7 @@ impl LoraConfig {
             lora_b: vars.drawn("lora_b", &self.b_initializer, &[rank, self.features], dtype),
             base_module: None,
             dtype: self.dtype,
+            promote_dtype: self.promote_dtype.clone(),
         }
     }
 }
@@ -178,6 +187,9 @@ affine_hyperparameters! {
         /// Sets the dtype of the adapter's computation. Defaults to the dtype that the input
         /// and the parameters promote to.
         lora_dtype: [Option<DType>] = None,
+        /// Sets a custom rule by which the adapter converts the input and its parameters. Defaults
+        /// to none.
+        lora_promote_dtype: [Option<PromoteDtypeFn>] = None,
         /// Sets the dtype of the adapter's parameters. Defaults to `f32`.
         lora_param_dtype: [DType] = DType::F32,
         /// Sets the initializer of the adapter's first matrix. Defaults to
@@ -230,7 +242,7 @@ impl LoraLinear {
     #[track_caller]
     fn multiply(&self, x: &Array, out_sharding: Option<&PartitionSpec>) -> Array {
         let how = Multiply {
-            dtype: self.config.dtype,
+            promotion: self.config.promotion(),
             precision: self.config.precision,
             preferred_element_type: self.config.preferred_element_type,
             dot_general: None,
@@ -255,6 +267,7 @@ impl LoraLinear {
             bias: self.bias.clone(),
             config: Linear::features(self.config.features)
                 .dtype(self.config.dtype)
+                .promote_dtype(self.config.promote_dtype.clone())
                 .precision(self.config.precision)
                 .preferred_element_type(self.config.preferred_element_type),
             lora: None,
@@ -270,6 +283,7 @@ impl LoraLinearConfig {
         let kernel = [in_features, self.features];
         let lora = LoraConfig::new(self.lora_rank, self.features)
             .dtype(self.lora_dtype)
+            .promote_dtype(self.lora_promote_dtype.clone())
             .param_dtype(self.lora_param_dtype)
             .a_initializer(self.a_initializer.clone())
             .b_initializer(self.b_initializer.clone());

@@ -9,6 +9,7 @@ mod dropout;
 mod einsum;
 mod embed;
 mod forward;
+pub(crate) mod functions;
 pub(crate) mod hyperparameters;
 mod in_scope;
 mod linear;
@@ -35,11 +36,11 @@ pub use batch_apply::batch_apply;
 pub use conv::{
     Conv, ConvConfig, ConvLocal, ConvLocalConfig, ConvPadding, ConvTranspose, ConvTransposeConfig,
 };
-pub use dot_general::DotGeneralFn;
 pub use dropout::{Dropout, DropoutConfig};
 pub use einsum::{Einsum, EinsumConfig};
 pub use embed::{Embed, EmbedConfig, known_range};
 pub use forward::Forward;
+pub use functions::{ConvGeneralDilatedFn, DotGeneralFn, EinsumFn, PromoteDtypeFn};
 pub(crate) use in_scope::in_scope;
 pub use linear::{Linear, LinearConfig};
 pub use linear_general::{LinearGeneral, LinearGeneralConfig};

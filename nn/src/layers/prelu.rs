@@ -1,9 +1,9 @@
 //! `PReLU`: a leaky rectifier with a learned slope.
 
 use super::hyperparameters::{hyperparameters, linen_layer};
-use super::promote::promote;
+use super::promote::{Promotion, promote};
 use crate::model::observed;
-use crate::{Metadata, Module, Param, VarSource};
+use crate::{Metadata, Module, Param, PromoteDtypeFn, VarSource};
 use ramie_core::{Array, DType, where_};
 
 /// A leaky rectifier whose negative slope is a parameter (`nnx.PReLU`, `nn.PReLU`; He et al.,
@@ -22,6 +22,9 @@ pub struct PReLU {
     pub negative_slope: Param,
     /// The dtype of the computation. Defaults to that of the input.
     pub dtype: Option<DType>,
+    /// A custom rule by which the input and the slope are converted if the dtype is set.
+    #[tree(fixed)]
+    pub promote_dtype: Option<PromoteDtypeFn>,
 }
 
 hyperparameters! {
@@ -31,6 +34,9 @@ hyperparameters! {
         negative_slope_init: [f64] = 0.01,
         /// Sets the dtype of the computation. Defaults to that of the input.
         dtype: [Option<DType>] = None,
+        /// Sets a custom rule by which the input and the slope are converted if the dtype is set, as
+        /// in Flax. Defaults to none.
+        promote_dtype: [Option<PromoteDtypeFn>] = None,
         /// Sets the dtype of the slope. Defaults to `f32`.
         param_dtype: [DType] = DType::F32,
         /// Sets the metadata of the slope. Defaults to none.
@@ -71,7 +77,10 @@ impl PReLU {
     #[track_caller]
     fn compute(&self, x: &Array) -> Array {
         let (x, slope) = match self.dtype {
-            Some(dtype) => promote(Some(dtype), [x, &self.negative_slope]).into(),
+            Some(_) => {
+                let how = Promotion::new(self.dtype, &self.promote_dtype);
+                promote(how, [x, &self.negative_slope]).into()
+            }
             None => (x.clone(), self.negative_slope.astype(x.dtype())),
         };
         where_(x.ge(0), &x, slope * &x)
@@ -91,6 +100,7 @@ impl PReLUConfig {
                 None => slope,
             },
             dtype: self.dtype,
+            promote_dtype: self.promote_dtype.clone(),
         }
     }
 }

@@ -4,6 +4,7 @@
 use crate::common;
 
 use common::{Case, Golden, last_bits};
+use ramie_core::random::CovarianceRoot;
 use ramie_core::{Array, DType, State, Tree, jit, random};
 use ramie_nn::linen::{self, Apply, Module as _};
 use ramie_nn::metrics::{Accuracy, Average, Metric, MetricArgs, MultiMetric, Welford};
@@ -117,6 +118,50 @@ fn streams_give_flaxs_keys() {
         &golden.array("randint"),
     );
     equal(&rngs.bernoulli(0.5, &[5]), &golden.array("bernoulli"));
+    every_sampler(&mut rngs, &golden);
+}
+
+/// Compares the other samplers, in the order in which the script called them.
+fn every_sampler(rngs: &mut Rngs, golden: &Case) {
+    const F32: DType = DType::F32;
+    let probabilities = Array::from([0.2f32, 0.3, 0.5]);
+    let mean = Array::from([1.0f32, 2.0]);
+    let covariance = Array::from([[2.0f32, 0.5], [0.5, 1.0]]);
+    let root = CovarianceRoot::Cholesky;
+    let drawn = [
+        ("ball", rngs.ball(3, 2.0, &[2], F32)),
+        ("binomial", rngs.binomial(10.0, 0.3, &[4], F32)),
+        ("chisquare", rngs.chisquare(3.0, &[3], F32)),
+        (
+            "double_sided_maxwell",
+            rngs.double_sided_maxwell(1.0, 2.0, &[3], F32),
+        ),
+        ("f", rngs.f(5.0, 6.0, &[3], F32)),
+        (
+            "generalized_normal",
+            rngs.generalized_normal(1.5, &[3], F32),
+        ),
+        ("geometric", rngs.geometric(0.3, &[4], DType::I32)),
+        ("loggamma", rngs.loggamma(0.5, &[3], F32)),
+        ("lognormal", rngs.lognormal(0.5, &[3], F32)),
+        ("maxwell", rngs.maxwell(&[3], F32)),
+        ("multinomial", rngs.multinomial(20.0, &probabilities, F32)),
+        (
+            "multivariate_normal",
+            rngs.multivariate_normal(&mean, &covariance, &[2], F32, root),
+        ),
+        ("pareto", rngs.pareto(3.0, &[3], F32)),
+        ("rayleigh", rngs.rayleigh(2.0, &[3], F32)),
+        ("t", rngs.t(4.0, &[3], F32)),
+        ("triangular", rngs.triangular(0.0, 0.25, 1.0, &[3], F32)),
+        ("wald", rngs.wald(2.0, &[3], F32)),
+        ("weibull_min", rngs.weibull_min(2.0, 1.5, &[3], F32)),
+    ];
+    for (name, values) in drawn {
+        let expected = golden.array(name);
+        assert_eq!(values.dtype(), expected.dtype(), "{name}");
+        within(&values.astype(F32), &expected.astype(F32), 1e-5);
+    }
 }
 
 #[test]

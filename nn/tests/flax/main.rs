@@ -11,6 +11,7 @@ mod flax_linear;
 mod flax_linen;
 mod flax_nnx;
 mod flax_norm;
+mod flax_promote;
 mod flax_recurrent;
 mod flax_runs;
 mod flax_sequential;

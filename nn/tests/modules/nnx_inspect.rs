@@ -86,6 +86,7 @@ Model( # BatchStat: 3 (12 B), Param: 21 (84 B), RngState: 2 (12 B)
         config=[
           dot_general=None,
           dtype=None,
+          promote_dtype=None,
           precision=None,
           preferred_element_type=None,
         ],
@@ -112,6 +113,7 @@ Model( # BatchStat: 3 (12 B), Param: 21 (84 B), RngState: 2 (12 B)
     config=[
       dot_general=None,
       dtype=None,
+      promote_dtype=None,
       precision=None,
       preferred_element_type=None,
     ],

@@ -4,51 +4,71 @@ use super::{check_broadcasts, check_floats, check_same_shape};
 use ramie_core::options::Reduction;
 use ramie_core::{Array, IntoArray};
 
-/// Computes the squared error of each element (`optax.squared_error`).
+const NAMES: [&str; 2] = ["predictions", "targets"];
+
+/// Returns the differences of predictions and targets, or the predictions if there are no targets.
+#[track_caller]
+fn errors_of(loss: &str, predictions: &Array, targets: Option<&Array>) -> Array {
+    check_floats(loss, NAMES[0], predictions);
+    match targets {
+        Some(targets) => {
+            check_broadcasts(loss, NAMES, predictions, targets);
+            predictions - targets
+        }
+        None => predictions.clone(),
+    }
+}
+
+/// Computes the squared error of each element (`optax.squared_error`). With `None` in place of the
+/// targets, the predictions are the errors.
+///
+/// ```
+/// use ramie_core::array;
+/// use ramie_optim::losses::squared_error;
+/// let (predictions, targets) = (array([3.0, 5.0]), array([1.0, 5.0]));
+/// assert_eq!(squared_error(&predictions, &targets).to_vec::<f32>(), [4.0, 0.0]);
+/// assert_eq!(squared_error(&predictions, None).to_vec::<f32>(), [9.0, 25.0]);
+/// ```
 ///
 /// # Panics
 /// Panics if the predictions are not floats, or the shapes differ.
 #[track_caller]
-pub fn squared_error(predictions: &Array, targets: &Array) -> Array {
-    check_floats("squared_error", "predictions", predictions);
-    check_same_shape(
-        "squared_error",
-        ["predictions", "targets"],
-        predictions,
-        targets,
-    );
-    (predictions - targets).square()
+pub fn squared_error<'a>(predictions: &Array, targets: impl Into<Option<&'a Array>>) -> Array {
+    let targets = targets.into();
+    if let Some(targets) = targets {
+        check_same_shape("squared_error", NAMES, predictions, targets);
+    }
+    errors_of("squared_error", predictions, targets).square()
 }
 
-/// Computes half the squared error of each element (`optax.l2_loss`).
+/// Computes half the [`squared_error`] of each element (`optax.l2_loss`).
 ///
 /// # Panics
 /// Panics in the same cases as [`squared_error`].
 #[track_caller]
-pub fn l2_loss(predictions: &Array, targets: &Array) -> Array {
+pub fn l2_loss<'a>(predictions: &Array, targets: impl Into<Option<&'a Array>>) -> Array {
     squared_error(predictions, targets) * 0.5
 }
 
 /// Computes the Huber loss of each element: half the squared error up to an error of `delta`, and
-/// linear beyond (`optax.huber_loss`; Huber, 1964).
+/// linear beyond (`optax.huber_loss`; Huber, 1964). With `None` in place of the targets, the
+/// predictions are the errors.
 ///
 /// # Panics
 /// Panics if the predictions are not floats, if the targets do not broadcast to their shape, or if
 /// `delta` is negative.
 #[track_caller]
-pub fn huber_loss(predictions: &Array, targets: &Array, delta: f64) -> Array {
-    check_floats("huber_loss", "predictions", predictions);
-    check_broadcasts(
-        "huber_loss",
-        ["predictions", "targets"],
-        predictions,
-        targets,
-    );
+pub fn huber_loss<'a>(
+    predictions: &Array,
+    targets: impl Into<Option<&'a Array>>,
+    delta: f64,
+) -> Array {
+    let errors = errors_of("huber_loss", predictions, targets.into());
     assert!(
         delta >= 0.0,
         "huber_loss: delta is {delta}, expected a number of 0 or more\n  help: 1.0 is usual"
     );
-    let distance = (predictions - targets).abs();
+    let distance = errors.abs();
     let quadratic = distance.minimum(delta);
     let loss = quadratic.square() * 0.5;
     if delta.is_infinite() {
@@ -88,15 +108,13 @@ pub fn quantile_loss(predictions: &Array, targets: &Array, quantile: impl IntoAr
 }
 
 /// Computes the logarithm of the hyperbolic cosine of the error of each element
-/// (`optax.log_cosh`).
+/// (`optax.log_cosh`). With `None` in place of the targets, the predictions are the errors.
 ///
 /// # Panics
 /// Panics if the predictions are not floats, or if the targets do not broadcast to their shape.
 #[track_caller]
-pub fn log_cosh(predictions: &Array, targets: &Array) -> Array {
-    check_floats("log_cosh", "predictions", predictions);
-    check_broadcasts("log_cosh", ["predictions", "targets"], predictions, targets);
-    let errors = predictions - targets;
+pub fn log_cosh<'a>(predictions: &Array, targets: impl Into<Option<&'a Array>>) -> Array {
+    let errors = errors_of("log_cosh", predictions, targets.into());
     errors.logaddexp(-&errors) - std::f64::consts::LN_2
 }
 

@@ -3,6 +3,7 @@
 use super::Schedule;
 use crate::base::given::check_numbers;
 use ramie_core::{Array, DType, where_};
+use serde::{Deserialize, Serialize};
 
 /// Panics unless `steps` is positive.
 #[track_caller]
@@ -143,7 +144,8 @@ pub fn cosine_decay_schedule(
 }
 
 /// The parameters of [`exponential_decay`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ExponentialDecay {
     /// Value at the first step.
     pub init_value: f64,
@@ -152,10 +154,13 @@ pub struct ExponentialDecay {
     /// Decay factor.
     pub decay_rate: f64,
     /// Step at which the decay starts.
+    #[serde(default)]
     pub transition_begin: usize,
     /// Whether the value changes only every `transition_steps` steps.
+    #[serde(default)]
     pub staircase: bool,
     /// Value at which the decay stops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_value: Option<f64>,
 }
 

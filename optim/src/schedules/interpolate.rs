@@ -4,9 +4,11 @@ use super::Schedule;
 use super::decay::{check_steps, float};
 use crate::base::given::check_numbers;
 use ramie_core::{Array, DType, where_};
+use serde::{Deserialize, Serialize};
 
 /// The interpolation between two boundaries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Interpolation {
     /// Linearly.
     Linear,
@@ -102,7 +104,8 @@ pub fn piecewise_interpolate_schedule(
 }
 
 /// The parameters of [`linear_onecycle_schedule`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LinearOnecycle {
     /// Fraction of the steps in which the value rises.
     pub pct_start: f64,
@@ -159,7 +162,8 @@ pub fn linear_onecycle_schedule(
 }
 
 /// The parameters of [`cosine_onecycle_schedule`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CosineOnecycle {
     /// Fraction of the steps in which the value rises.
     pub pct_start: f64,

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::base::given::check_numbers;
 use ramie_core::where_;
+use serde::{Deserialize, Serialize};
 
 /// Joins schedules: from each boundary on, the next schedule applies, with its steps counted from
 /// the boundary (`optax.join_schedules`).
@@ -50,8 +51,21 @@ pub fn warmup_constant_schedule(init_value: f64, peak_value: f64, warmup_steps: 
     linear_schedule(init_value, peak_value, warmup_steps)
 }
 
-/// The parameters of [`warmup_cosine_decay_schedule`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The parameters of [`warmup_cosine_decay_schedule`], which they convert into.
+///
+/// ```
+/// use ramie_optim::adamw;
+/// use ramie_optim::schedules::WarmupCosineDecay;
+/// let rate = WarmupCosineDecay {
+///     peak_value: 1e-3,
+///     warmup_steps: 100,
+///     decay_steps: 1000,
+///     ..WarmupCosineDecay::default()
+/// };
+/// let optimizer = adamw(rate);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct WarmupCosineDecay {
     /// Value at the first step.
     pub init_value: f64,
@@ -62,9 +76,16 @@ pub struct WarmupCosineDecay {
     /// Total number of steps, including the warm-up.
     pub decay_steps: usize,
     /// Value at the end.
+    #[serde(default)]
     pub end_value: f64,
     /// Exponent of the cosine.
+    #[serde(default = "one")]
     pub exponent: f64,
+}
+
+/// Optax's default of exponents and powers.
+pub(super) fn one() -> f64 {
+    1.0
 }
 
 impl Default for WarmupCosineDecay {

@@ -3,11 +3,13 @@
 //! A [`Schedule`] can be passed wherever a learning rate is expected, and works in traced
 //! functions. Steps are counted from 0.
 
+mod config;
 mod decay;
 mod interpolate;
 mod join;
 mod schedule;
 
+pub use config::ScheduleConfig;
 pub use decay::{
     ExponentialDecay, constant_schedule, cosine_decay_schedule, exponential_decay,
     inverse_sqrt_schedule, linear_schedule, linear_schedule_from, polynomial_schedule,

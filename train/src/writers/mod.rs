@@ -140,7 +140,7 @@ pub trait MetricWriter {
     }
 
     /// Writes the scalars of a state under their paths, such as the result of
-    /// [`MultiMetric::compute`](crate::metrics::Metric::compute). Blocks until the values are
+    /// [`MultiMetric::compute`](ramie_nn::metrics::Metric::compute). Blocks until the values are
     /// available.
     ///
     /// # Errors

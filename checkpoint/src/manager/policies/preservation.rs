@@ -257,7 +257,10 @@ impl PreservationPolicy for AnyPreservationPolicy {
 }
 
 /// Order of metrics: which values are best.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum BestMode {
     /// The greatest values are best.
     #[default]

@@ -141,8 +141,9 @@ pub fn qr_with(a: &Array, mode: QrMode) -> (Array, Array) {
 /// `V`, `[.., n, n]`, with `A V = V diag(w)`. Real matrices are Hermitian if they are symmetric.
 ///
 /// `a` is replaced by the mean of itself and its conjugate transpose. Eigenvectors are unique up
-/// to a factor of magnitude 1, and for equal eigenvalues up to a rotation. Derivatives are
-/// correct if the eigenvalues are distinct. A matrix with non-finite elements gives NaN.
+/// to a factor of magnitude 1, and for equal eigenvalues up to a rotation. The first element of a
+/// complex eigenvector is real, as in JAX on CPUs; signs may differ. Derivatives are correct if the
+/// eigenvalues are distinct. A matrix with non-finite elements gives NaN.
 ///
 /// ```no_run
 /// use ramie_core::{Array, linalg};

@@ -3,6 +3,7 @@
 use super::Pads;
 use crate::ShapeError;
 use crate::types::aval::ADDRESSABLE;
+use serde::{Deserialize, Serialize};
 
 /// Padding of the spatial axes along which a window slides.
 ///
@@ -13,7 +14,10 @@ use crate::types::aval::ADDRESSABLE;
 /// use ramie_core::lax::Padding;
 /// assert_eq!(Padding::from("SAME"), Padding::Same);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+///
+/// In a configuration file, it is `"VALID"`, `"SAME"` or `"SAME_LOWER"`, or a list of pairs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(from = "PaddingData", into = "PaddingData")]
 pub enum Padding {
     /// No padding: windows are inside the operand.
     #[default]
@@ -25,6 +29,49 @@ pub enum Padding {
     SameLower,
     /// Explicit numbers of elements before and after each axis; negative numbers remove elements.
     Explicit(Pads),
+}
+
+#[derive(Serialize, Deserialize)]
+enum Name {
+    #[serde(rename = "VALID")]
+    Valid,
+    #[serde(rename = "SAME")]
+    Same,
+    #[serde(rename = "SAME_LOWER")]
+    SameLower,
+}
+
+/// A padding in a configuration file.
+#[derive(Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "invalid padding, expected VALID, SAME or SAME_LOWER, or pairs of numbers before and after each axis"
+)]
+enum PaddingData {
+    Name(Name),
+    Explicit(Vec<(isize, isize)>),
+}
+
+impl From<PaddingData> for Padding {
+    fn from(data: PaddingData) -> Padding {
+        match data {
+            PaddingData::Name(Name::Valid) => Padding::Valid,
+            PaddingData::Name(Name::Same) => Padding::Same,
+            PaddingData::Name(Name::SameLower) => Padding::SameLower,
+            PaddingData::Explicit(pads) => Padding::from(&pads[..]),
+        }
+    }
+}
+
+impl From<Padding> for PaddingData {
+    fn from(padding: Padding) -> PaddingData {
+        match padding {
+            Padding::Valid => PaddingData::Name(Name::Valid),
+            Padding::Same => PaddingData::Name(Name::Same),
+            Padding::SameLower => PaddingData::Name(Name::SameLower),
+            Padding::Explicit(pads) => PaddingData::Explicit(pads.into_vec()),
+        }
+    }
 }
 
 impl From<&str> for Padding {

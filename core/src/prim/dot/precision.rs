@@ -2,16 +2,52 @@
 
 use crate::base::scoped;
 use ramie_plugins::settings;
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::fmt;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Level {
     #[default]
+    #[serde(alias = "bfloat16", alias = "fastest")]
     Default,
+    #[serde(alias = "bfloat16_3x", alias = "tensorfloat32")]
     High,
+    #[serde(alias = "float32")]
     Highest,
+}
+
+/// A precision in a configuration file.
+#[derive(Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "invalid precision, expected default, high or highest, or a pair of these for both operands"
+)]
+enum Levels {
+    Both(Level),
+    Each(Level, Level),
+}
+
+impl From<Levels> for Precision {
+    fn from(levels: Levels) -> Precision {
+        match levels {
+            Levels::Both(level) => Precision::both(level),
+            Levels::Each(lhs, rhs) => Precision { lhs, rhs },
+        }
+    }
+}
+
+impl From<Precision> for Levels {
+    fn from(Precision { lhs, rhs }: Precision) -> Levels {
+        if lhs == rhs {
+            Levels::Both(lhs)
+        } else {
+            Levels::Each(lhs, rhs)
+        }
+    }
 }
 
 const LEVELS: [Level; 3] = [Level::Default, Level::High, Level::Highest];
@@ -33,9 +69,14 @@ impl fmt::Display for Level {
 /// use ramie_core::lax::Precision;
 /// let weights_only = Precision::per_operand(Precision::DEFAULT, Precision::HIGHEST);
 /// assert_ne!(weights_only, Precision::HIGHEST);
+/// assert_eq!("highest".parse(), Ok(Precision::HIGHEST));
 /// ```
+///
+/// In a configuration file, it is `"default"`, `"high"` or `"highest"`, or a pair of these. The other
+/// names of JAX's setting `jax_default_matmul_precision` are also read.
 #[doc(alias = "PrecisionLike")]
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(from = "Levels", into = "Levels")]
 pub struct Precision {
     lhs: Level,
     rhs: Level,
@@ -107,6 +148,16 @@ impl Precision {
             lhs: LEVELS[code / 3],
             rhs: LEVELS[code % 3],
         })
+    }
+}
+
+/// Returns the precision with one of the names of JAX's setting.
+impl FromStr for Precision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Precision, String> {
+        Precision::named(text)
+            .ok_or_else(|| format!("unknown precision `{text}`, expected default, high or highest"))
     }
 }
 

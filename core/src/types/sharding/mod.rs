@@ -9,6 +9,7 @@ mod named;
 mod out;
 pub(crate) mod placed;
 mod spec;
+mod spec_data;
 
 use ramie_pjrt::Device;
 

@@ -1,11 +1,14 @@
 //! `PartitionSpec`: the mesh axes along which the dimensions of an array are sharded.
 
+use super::spec_data::{EntryData, SpecData};
 use crate::sharding::AxisName;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::fmt;
 
 /// The partitioning of one dimension.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "EntryData", into = "EntryData")]
 pub enum SpecEntry {
     /// Not sharded: every device has the whole dimension.
     #[default]
@@ -25,7 +28,7 @@ impl SpecEntry {
         }
     }
 
-    fn of(axes: impl IntoIterator<Item = AxisName>) -> SpecEntry {
+    pub(super) fn of(axes: impl IntoIterator<Item = AxisName>) -> SpecEntry {
         let axes: SmallVec<[AxisName; 2]> = axes.into_iter().collect();
         if axes.is_empty() {
             SpecEntry::None
@@ -80,7 +83,12 @@ impl From<&[AxisName]> for SpecEntry {
 /// let spec = P!["x", None, ("y", "z")];
 /// assert_eq!(spec.to_string(), "P('x', None, ('y', 'z'))");
 /// ```
-#[derive(Clone, Default, PartialEq, Eq, Hash)]
+///
+/// In a configuration file, it is the list of its entries: the name of an axis, a list of names, `[]`
+/// for `None`, or `"UNCONSTRAINED"`. A spec with unreduced or reduced axes is a table of `entries`,
+/// `unreduced` and `reduced`.
+#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "SpecData", into = "SpecData")]
 pub struct PartitionSpec {
     entries: SmallVec<[SpecEntry; 4]>,
     unreduced: SmallVec<[AxisName; 1]>,

@@ -5,7 +5,8 @@ use super::rows::{self, array, close};
 use ramie_core::linalg::{
     self as la, CholeskyFactor, Cutoff, Iteration, QrMode, SvdMode, Triangle, TriangularSolve,
 };
-use ramie_core::{Array, DType, jit, jvp, stack, vjp, vmap};
+use ramie_core::numpy::complex;
+use ramie_core::{Array, DType, jit, jvp, random, stack, vjp, vmap};
 use ramie_testing::caught;
 use ramie_testing::check::on_all_cores;
 use serde_json::Value;
@@ -326,6 +327,21 @@ fn matrices_agree_with_jax() {
         failures.len(),
         failures.join("\n")
     );
+}
+
+/// Vectors differ from LAPACK's at most in sign, so elementwise optimizers of models that start from
+/// them, such as S5, move alike.
+#[test]
+fn the_first_element_of_an_eigenvector_is_real() {
+    let n = 6;
+    let parts = random::normal(&random::key(0), &[2, n, n], DType::F32);
+    let a = hermitian(&complex(parts.index(0), parts.index(1)));
+    let (w, v) = la::eigh(&a);
+    let first = v.index(0);
+    assert!(first.imag().abs().max().item::<f32>() < 1e-6);
+    assert!(first.real().min().item::<f32>() > 1e-3);
+    let left = a.matmul(&v) - &v * w;
+    assert!(left.abs().max().item::<f32>() < 1e-4);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::inputs::AttentionInputs;
 use super::multi_head::MultiHeadAttentionConfig;
 use crate::layers::in_scope;
 use crate::layers::mode::Mode;
-use crate::layers::promote::computed_in;
+use crate::layers::promote::Promotion;
 use crate::linen::{Module, Scope};
 use crate::{Cache, MultiHeadAttention, Vars};
 use ramie_core::Array;
@@ -63,7 +63,7 @@ impl MultiHeadAttentionConfig {
         let shape = [before, heads].concat();
         let mut operands = vec![inputs_k, &*layer.key.kernel];
         operands.extend(layer.key.bias.as_deref());
-        let dtype = computed_in(self.dtype, &operands);
+        let dtype = Promotion::new(self.dtype, &self.qkv_promote_dtype).dtype_of(&operands);
         let empty = || Array::zeros(&shape, dtype);
         layer.cached_key = Some(vars.variable("cached_key", empty));
         layer.cached_value = Some(vars.variable("cached_value", empty));

@@ -12,6 +12,8 @@ use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
 use crate::known_range;
 use crate::layers::hyperparameters::hyperparameters;
+use crate::layers::promote::Promotion;
+use crate::layers::{DotGeneralFn, PromoteDtypeFn};
 use crate::model::{Intermediates, observed};
 use crate::{
     Cache, Deterministic, LinearGeneral, LinearGeneralConfig, Module, RngStream, Rngs, VarSource,
@@ -120,6 +122,21 @@ hyperparameters! {
         /// Sets whether the layer decodes: its inputs continue the sequence in the cache.
         /// Defaults to `false`.
         decode: [bool] = false,
+        /// Sets a custom product that the projections of queries, keys and values use instead of
+        /// `dot_general`. Defaults to none.
+        qkv_dot_general: [Option<DotGeneralFn>] = None,
+        /// Sets a custom product that the output projection uses instead of `dot_general`.
+        /// Defaults to none.
+        out_dot_general: [Option<DotGeneralFn>] = None,
+        /// Sets a custom rule by which the projections of queries, keys and values convert their
+        /// input and their parameters. Defaults to none.
+        qkv_promote_dtype: [Option<PromoteDtypeFn>] = None,
+        /// Sets a custom rule by which the output projection converts its input and its parameters.
+        /// Defaults to none.
+        out_promote_dtype: [Option<PromoteDtypeFn>] = None,
+        /// Sets a custom rule by which the normalization of queries and keys converts its input and
+        /// its parameters. Defaults to none.
+        ln_promote_dtype: [Option<PromoteDtypeFn>] = None,
         /// Sets the normalization of queries and keys, before the rotary embedding; `true` selects
         /// Flax's. Defaults to none.
         normalize_qk: [QkNorm] = QkNorm::None,
@@ -495,6 +512,8 @@ impl MultiHeadAttentionConfig {
         let kv_heads = self.kv_heads();
         let project = |heads: usize| {
             self.computed(LinearGeneral::features([heads, size]))
+                .dot_general(self.qkv_dot_general.clone())
+                .promote_dtype(self.qkv_promote_dtype.clone())
                 .kernel_init(self.kernel_init.clone())
                 .bias_init(self.bias_init.clone())
         };
@@ -502,8 +521,9 @@ impl MultiHeadAttentionConfig {
         let key = vars.child("key", |v| project(kv_heads).build(in_k, v));
         let value = vars.child("value", |v| project(kv_heads).build(in_v, v));
         let norm = |vars: &mut Vars<'_>, name: &str| {
+            let how = Promotion::new(self.dtype, &self.ln_promote_dtype);
             self.normalize_qk
-                .build(size, self.dtype, self.param_dtype, vars, name)
+                .build(size, how, self.param_dtype, vars, name)
         };
         let query_ln = norm(vars, "query_ln");
         let key_ln = norm(vars, "key_ln");
@@ -513,6 +533,8 @@ impl MultiHeadAttentionConfig {
         let out = LinearGeneral::features(self.out_features.unwrap_or(in_q)).axis(&[-2, -1]);
         let out = self
             .computed(out)
+            .dot_general(self.out_dot_general.clone())
+            .promote_dtype(self.out_promote_dtype.clone())
             .use_bias(self.out_use_bias.unwrap_or(self.use_bias))
             .kernel_init(init(&self.out_kernel_init, &self.kernel_init))
             .bias_init(init(&self.out_bias_init, &self.bias_init));

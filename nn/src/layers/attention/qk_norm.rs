@@ -1,5 +1,6 @@
 //! `QkNorm`: the normalization of queries and keys.
 
+use crate::layers::promote::Promotion;
 use crate::{LayerNorm, Module, RMSNorm, Vars};
 use ramie_core::{Array, DType};
 
@@ -44,7 +45,7 @@ impl QkNorm {
     pub(super) fn build(
         self,
         size: usize,
-        dtype: Option<DType>,
+        how: Promotion<'_>,
         param_dtype: DType,
         vars: &mut Vars<'_>,
         name: &str,
@@ -52,14 +53,18 @@ impl QkNorm {
         match self {
             QkNorm::None => None,
             QkNorm::LayerNorm => {
-                let config = LayerNorm::config().use_bias(false).dtype(dtype);
-                let config = config.param_dtype(param_dtype);
+                let config = LayerNorm::config().use_bias(false).dtype(how.dtype);
+                let config = config
+                    .promote_dtype(how.rule.cloned())
+                    .param_dtype(param_dtype);
                 let norm = vars.child(name, |v| config.build(size, v));
                 Some(HeadNorm::LayerNorm(norm))
             }
             QkNorm::RMSNorm { epsilon } => {
-                let config = RMSNorm::config().epsilon(epsilon).dtype(dtype);
-                let config = config.param_dtype(param_dtype);
+                let config = RMSNorm::config().epsilon(epsilon).dtype(how.dtype);
+                let config = config
+                    .promote_dtype(how.rule.cloned())
+                    .param_dtype(param_dtype);
                 let norm = vars.child(name, |v| config.build(size, v));
                 Some(HeadNorm::RMSNorm(norm))
             }

@@ -2,6 +2,8 @@
 
 use super::ConvPadding;
 use super::window::{Batch, masked, window_hyperparameters};
+use crate::layers::dot_general::sharded;
+use crate::layers::functions::ConvGeneralDilatedFn;
 use crate::layers::hyperparameters::linen_layer;
 use crate::layers::promote::promote_affine;
 use crate::model::observed;
@@ -45,6 +47,8 @@ window_hyperparameters! {
         /// kernel. As many groups as input features give a depthwise convolution. Defaults to
         /// 1.
         feature_group_count: [usize] = 1,
+        /// Sets a custom convolution used instead of `conv_general_dilated`. Defaults to none.
+        conv_general_dilated: [Option<ConvGeneralDilatedFn>] = None,
     }
 }
 
@@ -96,13 +100,24 @@ impl Conv {
         let in_features = self.kernel.shape()[axes] * config.feature_group_count;
         let batch = Batch::of("Conv", x, axes, in_features);
         let kernel = masked("Conv", &self.kernel, self.mask.as_ref());
-        let ([x, kernel], bias) =
-            promote_affine(config.dtype, [&batch.x, &kernel], self.bias.as_deref());
+        let ([x, kernel], bias) = promote_affine(
+            config.promotion(),
+            [&batch.x, &kernel],
+            self.bias.as_deref(),
+        );
         let (x, padding) = windows.padded(x);
-        let how = windows
-            .convolution(padding, out_sharding)
-            .feature_group_count(config.feature_group_count);
-        let mut y = conv_general_dilated(&x, &kernel, &how);
+        let of = |spec| windows.convolution(padding, spec);
+        let groups = config.feature_group_count;
+        let mut y = match &config.conv_general_dilated {
+            Some(f) => {
+                let y = f.call(&x, &kernel, &of(None).feature_group_count(groups));
+                sharded(y, out_sharding.cloned())
+            }
+            None => {
+                let how = of(out_sharding).feature_group_count(groups);
+                conv_general_dilated(&x, &kernel, &how)
+            }
+        };
         if let Some(bias) = bias {
             y += bias;
         }

@@ -79,8 +79,11 @@ impl ConvLocal {
             self.kernel.aval()
         );
         let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
-        let ([x, kernel], bias) =
-            promote_affine(self.config.dtype, [&batch.x, &kernel], self.bias.as_deref());
+        let ([x, kernel], bias) = promote_affine(
+            self.config.promotion(),
+            [&batch.x, &kernel],
+            self.bias.as_deref(),
+        );
         let (x, padding) = windows.padded(x);
         let how = windows.convolution(padding, None);
         let mut y = conv_general_dilated_local(&x, &kernel, &windows.kernel_size, &how);

@@ -92,8 +92,11 @@ impl ConvTranspose {
         let in_features = self.kernel.shape()[axes + usize::from(config.transpose_kernel)];
         let batch = Batch::of(LAYER, x, axes, in_features);
         let kernel = masked(LAYER, &self.kernel, self.mask.as_ref());
-        let ([x, kernel], bias) =
-            promote_affine(config.dtype, [&batch.x, &kernel], self.bias.as_deref());
+        let ([x, kernel], bias) = promote_affine(
+            config.promotion(),
+            [&batch.x, &kernel],
+            self.bias.as_deref(),
+        );
         let how = ramie_core::options::ConvTranspose::new()
             .strides(&config.for_axes("strides", &config.strides))
             .padding(config.core_padding(axes))

@@ -120,11 +120,12 @@ impl BatchNorm {
         Normalization::expect_features(class, "mean", &self.mean, x, &features);
         let axes: Vec<usize> = (0..x.ndim()).filter(|a| !features.contains(a)).collect();
         let (scale, bias) = (self.scale.as_ref(), self.bias.as_ref());
-        let normalization = self.config.normalization(&axes, &features, scale, bias);
-        let (mean, var) = if use_running_average.unwrap_or(self.use_running_average.0) {
-            (self.mean.value().clone(), self.var.value().clone())
-        } else {
-            let (mean, var) = normalization.statistics(x, &axes, mask, true);
+        let mut normalization = self.config.normalization(&axes, &features, scale, bias);
+        let mut x = x.clone();
+        let (mut mean, mut var) = (self.mean.value().clone(), self.var.value().clone());
+        normalization.promote([&mut x, &mut mean, &mut var]);
+        if !use_running_average.unwrap_or(self.use_running_average.0) {
+            (mean, var) = normalization.statistics(&x, &axes, mask, true);
             let momentum = self.config.momentum;
             let kept = |old: &BatchStat, new: &Array| {
                 let sum = &*wide(old.value()) * momentum + &*wide(new) * (1.0 - momentum);
@@ -133,9 +134,8 @@ impl BatchNorm {
             let (running_mean, running_var) = (kept(&self.mean, &mean), kept(&self.var, &var));
             self.mean.set(running_mean);
             self.var.set(running_var);
-            (mean, var)
-        };
-        normalization.of(x, &mean, &var)
+        }
+        normalization.of(&x, &mean, &var)
     }
 }
 

@@ -122,12 +122,13 @@ impl GroupNorm {
         });
         let mut reduced = outer.to_vec();
         reduced.push(last + 1);
-        let groups = grouped(x);
         let (scale, bias) = (self.scale.as_ref(), self.bias.as_ref());
-        let normalization = self.config.normalization(outer, &features, scale, bias);
-        let (mean, var) = normalization.statistics(&groups, &reduced, mask.as_ref(), true);
+        let mut normalization = self.config.normalization(outer, &features, scale, bias);
+        let mut x = x.clone();
+        normalization.promote([&mut x]);
+        let (mean, var) = normalization.statistics(&grouped(&x), &reduced, mask.as_ref(), true);
         let (mean, var) = (mean.repeat(size, -1), var.repeat(size, -1));
-        normalization.of(x, &mean, &var)
+        normalization.of(&x, &mean, &var)
     }
 }
 

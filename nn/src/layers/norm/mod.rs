@@ -44,6 +44,9 @@ macro_rules! norm_hyperparameters {
                 /// Sets the dtype of the result. Defaults to the dtype that the input and the
                 /// parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
+                /// Sets a custom rule by which the input, the averages and the parameters are
+                /// converted before the computation. Defaults to none.
+                promote_dtype: [Option<$crate::PromoteDtypeFn>] = None,
                 /// Sets a mapped axis over which the statistics are averaged. Defaults to none.
                 axis_name: [Option<ramie_core::sharding::AxisName>] = None,
                 /// Sets whether the variance is computed as `E[x²] - E[x]²`, in one pass over the
@@ -64,20 +67,21 @@ macro_rules! norm_hyperparameters {
 
         impl $name {
             fn normalization<'a>(
-                &self,
+                &'a self,
                 reduction_axes: &'a [usize],
                 feature_axes: &'a [usize],
-                scale: Option<&'a $crate::Param>,
-                bias: Option<&'a $crate::Param>,
+                scale: Option<&$crate::Param>,
+                bias: Option<&$crate::Param>,
             ) -> $crate::layers::norm::statistics::Normalization<'a> {
                 $crate::layers::norm::statistics::Normalization {
                     class: Self::CLASS,
                     reduction_axes,
                     feature_axes,
-                    scale,
-                    bias,
+                    scale: scale.map(|scale| scale.value().clone()),
+                    bias: bias.map(|bias| bias.value().clone()),
                     epsilon: self.epsilon,
                     dtype: self.dtype,
+                    promote_dtype: self.promote_dtype.as_ref(),
                     axis_name: self.axis_name,
                     use_fast_variance: self.use_fast_variance,
                     force_float32_reductions: self.force_float32_reductions,

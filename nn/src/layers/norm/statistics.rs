@@ -1,7 +1,7 @@
 //! Statistics for normalization layers, and the normalization by them.
 
-use crate::Param;
-use crate::layers::promote::computed_in;
+use crate::PromoteDtypeFn;
+use crate::layers::promote::{Promotion, computed_in};
 use ramie_core::dtypes::{promote_types, result_type};
 use ramie_core::lax::{pmean, psum};
 use ramie_core::options::Reduction;
@@ -45,10 +45,11 @@ pub(crate) struct Normalization<'a> {
     pub class: &'static str,
     pub reduction_axes: &'a [usize],
     pub feature_axes: &'a [usize],
-    pub scale: Option<&'a Param>,
-    pub bias: Option<&'a Param>,
+    pub scale: Option<Array>,
+    pub bias: Option<Array>,
     pub epsilon: f64,
     pub dtype: Option<DType>,
+    pub promote_dtype: Option<&'a PromoteDtypeFn>,
     pub axis_name: Option<AxisName>,
     pub use_fast_variance: bool,
     pub force_float32_reductions: bool,
@@ -136,11 +137,24 @@ impl Normalization<'_> {
         sums.iter().map(|sum| sum / &count).collect()
     }
 
+    /// Converts these arrays, the scale and the bias by the layer's rule, if it has one.
+    #[track_caller]
+    pub fn promote<const N: usize>(&mut self, arrays: [&mut Array; N]) {
+        let rule = Promotion {
+            dtype: self.dtype,
+            rule: self.promote_dtype,
+        };
+        let params = self.scale.iter_mut().chain(&mut self.bias);
+        rule.apply_rule(arrays.into_iter().chain(params));
+    }
+
     /// Normalizes the input by its own statistics, over the elements where the mask is true.
     #[track_caller]
-    pub fn by_own(&self, x: &Array, mask: Option<&Array>, use_mean: bool) -> Array {
-        let (mean, var) = self.statistics(x, self.reduction_axes, mask, use_mean);
-        self.of(x, &mean, &var)
+    pub fn by_own(mut self, x: &Array, mask: Option<&Array>, use_mean: bool) -> Array {
+        let mut x = x.clone();
+        self.promote([&mut x]);
+        let (mean, var) = self.statistics(&x, self.reduction_axes, mask, use_mean);
+        self.of(&x, &mean, &var)
     }
 
     /// Subtracts the mean, divides by the standard deviation, and applies scale and bias, in
@@ -152,7 +166,7 @@ impl Normalization<'_> {
         for &axis in self.feature_axes {
             shape[axis] = x.shape()[axis];
         }
-        for (name, param) in [("scale", self.scale), ("bias", self.bias)] {
+        for (name, param) in [("scale", &self.scale), ("bias", &self.bias)] {
             if let Some(param) = param {
                 Self::expect_features(self.class, name, param, x, self.feature_axes);
             }
@@ -161,13 +175,13 @@ impl Normalization<'_> {
         let mut y = x - mean;
         let mut by = (var + self.epsilon).rsqrt();
         let mut operands = vec![x.clone()];
-        if let Some(scale) = self.scale {
+        if let Some(scale) = &self.scale {
             let scale = scale.reshape(&shape);
             by *= &scale;
             operands.push(scale);
         }
         y *= by;
-        if let Some(bias) = self.bias {
+        if let Some(bias) = &self.bias {
             let bias = bias.reshape(&shape);
             y += &bias;
             operands.push(bias);

@@ -1,7 +1,7 @@
 //! `RNNCell`: one step of a recurrent network.
 
 use crate::layers::LinearConfig;
-use crate::{Initializer, Linear, Param, RngStream, Rngs, VarSource, Vars};
+use crate::{Initializer, Linear, Param, PromoteDtypeFn, RngStream, Rngs, VarSource, Vars};
 use ramie_core::random::Key;
 use ramie_core::{Array, DType, Tree, concatenate, eval_shape};
 
@@ -136,6 +136,9 @@ macro_rules! cell_hyperparameters {
                 /// Sets the dtype of the computation. Defaults to the dtype that the input, the
                 /// carry and the parameters promote to.
                 dtype: [Option<ramie_core::DType>] = None,
+                /// Sets a custom rule by which the maps of the cell convert their input and their
+                /// parameters. Defaults to none.
+                promote_dtype: [Option<$crate::PromoteDtypeFn>] = None,
             } calls {
                 $($calls)*
                 /// Sets the activation of the new value. Defaults to `tanh`.
@@ -182,6 +185,7 @@ macro_rules! cell_hyperparameters {
                     features: self.features,
                     kernel: &self.kernel_init,
                     dtype: self.dtype,
+                    promote_dtype: &self.promote_dtype,
                     param_dtype: self.param_dtype,
                 }
             }
@@ -264,6 +268,7 @@ pub(super) struct Maps<'a> {
     pub features: usize,
     pub kernel: &'a Initializer,
     pub dtype: Option<DType>,
+    pub promote_dtype: &'a Option<PromoteDtypeFn>,
     pub param_dtype: DType,
 }
 
@@ -273,6 +278,7 @@ impl Maps<'_> {
             .use_bias(bias.is_some())
             .kernel_init(self.kernel.clone())
             .dtype(self.dtype)
+            .promote_dtype(self.promote_dtype.clone())
             .param_dtype(self.param_dtype);
         match bias {
             Some(bias) => config.bias_init(bias.clone()),

@@ -111,8 +111,16 @@ fn diagonalize(a: &Array) -> Vec<Array> {
     let values = diagonals(&matrix).real() * scale.reshape(&[batch, &[1]].concat());
     let order = values.argsort(-1);
     let values = values.take_along_axis(&order, -1);
-    let vectors = adjoint(&permuted(&vectors, &order));
+    let vectors = own_phase(adjoint(&permuted(&vectors, &order)));
     vec![or_nan(&vectors, &finite), or_nan(&values, &finite)]
+}
+
+/// Makes the first element of each complex eigenvector real, as LAPACK does.
+fn own_phase(vectors: Array) -> Array {
+    match phase(&vectors.slice_in_dim(0, 1, 1, -2)).2 {
+        Some(turn) => vectors * turn.conj(),
+        None => vectors,
+    }
 }
 
 /// Performs one round on `[A | Vᴴ]`.
