@@ -67,7 +67,7 @@ mod mulhi;
 pub(crate) mod parts;
 mod power;
 mod select;
-mod special;
+pub(crate) mod special;
 mod stop_gradient;
 mod unary;
 

@@ -1,8 +1,8 @@
 //! The gamma function and related functions.
 
-use super::polynomial;
 use crate::numpy::select;
 use crate::prim::elementwise::parts::require_real;
+use crate::prim::elementwise::special::erfcinv::polynomial;
 use crate::prim::operands::promote;
 use crate::{Array, IntoArray, where_};
 

@@ -1,8 +1,8 @@
 //! Information theory: `x · log(y)`, entropies, divergences and log-odds.
 
-use super::polynomial;
 use crate::dtypes::finfo;
 use crate::prim::elementwise::parts::require_real;
+use crate::prim::elementwise::special::erfcinv::polynomial;
 use crate::prim::operands::{common_shape, promote};
 use crate::{Array, IntoArray, custom_jvp, where_};
 

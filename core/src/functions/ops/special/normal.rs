@@ -1,82 +1,11 @@
 //! The cumulative distribution function of the normal distribution, its logarithm and its
 //! inverse.
 
-use super::polynomial;
 use crate::dtypes::promote_types;
 use crate::prim::elementwise::parts::require_real;
+use crate::prim::elementwise::special::erfcinv::{FAR_TAIL, MIDDLE, NEAR_TAIL, polynomial, ratio};
 use crate::{Array, DType, custom_jvp, jvp, where_};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
-
-/// Coefficients of the inverse for the middle and for two parts of the tail (Cephes, `ndtri`):
-/// numerators and denominators, highest power first.
-const MIDDLE: [&[f64]; 2] = [
-    &[
-        -59.96335010141079,
-        98.00107541859997,
-        -56.67628574690703,
-        13.931260938727968,
-        -1.2391658386738125,
-    ],
-    &[
-        1.0,
-        1.9544885833814176,
-        4.676279128988815,
-        86.36024213908905,
-        -225.46268785411937,
-        200.26021238006066,
-        -82.03722561683334,
-        15.90562251262117,
-        -1.1833162112133,
-    ],
-];
-const NEAR_TAIL: [&[f64]; 2] = [
-    &[
-        4.0554489230596245,
-        31.525109459989388,
-        57.16281922464213,
-        44.08050738932008,
-        14.684956192885803,
-        2.1866330685079025,
-        -0.1402560791713545,
-        -0.03504246268278482,
-        -0.0008574567851546854,
-    ],
-    &[
-        1.0,
-        15.779988325646675,
-        45.39076351288792,
-        41.3172038254672,
-        15.04253856929075,
-        2.504649462083094,
-        -0.14218292285478779,
-        -0.03808064076915783,
-        -0.0009332594808954574,
-    ],
-];
-const FAR_TAIL: [&[f64]; 2] = [
-    &[
-        3.2377489177694603,
-        6.915228890689842,
-        3.9388102529247444,
-        1.3330346081580755,
-        0.20148538954917908,
-        0.012371663481782003,
-        0.00030158155350823543,
-        2.6580697468673755e-6,
-        6.239745391849833e-9,
-    ],
-    &[
-        1.0,
-        6.02427039364742,
-        3.6798356385616087,
-        1.3770209948908132,
-        0.21623699359449663,
-        0.013420400608854318,
-        0.00032801446468212774,
-        2.8924786474538068e-6,
-        6.790194080099813e-9,
-    ],
-];
 
 /// Coefficients of the asymptotic series of `√(2π) |x| exp(x²/2) Φ(x)` in `1/x²`: `1 - 1/x² + 3/x⁴ -
 /// 15/x⁶ …`, highest power first.
@@ -173,8 +102,6 @@ fn quantile(p: Array) -> Array {
 #[track_caller]
 fn inverse(p: &Array) -> Array {
     let turn = (-2.0f64).exp();
-    let ratio =
-        |x: &Array, [above, below]: [&[f64]; 2]| polynomial(x, above) / polynomial(x, below);
     // By symmetry only probabilities up to 1 - e⁻² are needed.
     let mirrored = p.gt(-(-2.0f64).exp_m1());
     let p_low = where_(&mirrored, 1.0 - p, p);

@@ -1,12 +1,12 @@
 //! The inverse of the complementary error function, by the approximations of Cephes' `ndtri`:
-//! `erfcinv(x)` is `-ndtri(x / 2) / √2`.
+//! `erfcinv(x)` is `-ndtri(x / 2) / √2`. `Array::ndtri` uses the same coefficients.
 
 use crate::{Array, where_};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Coefficients of rational approximations for the middle and for two parts of the tail (Moshier,
 /// *Cephes Mathematical Library*, `ndtri.c`): numerators and denominators, highest power first.
-const MIDDLE: [&[f64]; 2] = [
+pub(crate) const MIDDLE: [&[f64]; 2] = [
     &[
         -59.96335010141079,
         98.00107541859997,
@@ -26,7 +26,7 @@ const MIDDLE: [&[f64]; 2] = [
         -1.1833162112133,
     ],
 ];
-const NEAR_TAIL: [&[f64]; 2] = [
+pub(crate) const NEAR_TAIL: [&[f64]; 2] = [
     &[
         4.0554489230596245,
         31.525109459989388,
@@ -50,7 +50,7 @@ const NEAR_TAIL: [&[f64]; 2] = [
         -0.0009332594808954574,
     ],
 ];
-const FAR_TAIL: [&[f64]; 2] = [
+pub(crate) const FAR_TAIL: [&[f64]; 2] = [
     &[
         3.2377489177694603,
         6.915228890689842,
@@ -75,12 +75,17 @@ const FAR_TAIL: [&[f64]; 2] = [
     ],
 ];
 
-fn ratio(x: &Array, coefficients: [&[f64]; 2]) -> Array {
-    let [above, below] = coefficients.map(|coefficients| {
-        let terms = coefficients.iter();
-        terms.fold(x.zeros_like(), |value, &c| value * x + c)
-    });
-    above / below
+/// Evaluates a polynomial with constant coefficients, highest power first.
+#[track_caller]
+pub(crate) fn polynomial(x: &Array, coefficients: &[f64]) -> Array {
+    let terms = coefficients.iter();
+    terms.fold(x.zeros_like(), |value, &c| value * x + c)
+}
+
+/// Evaluates a rational approximation.
+#[track_caller]
+pub(crate) fn ratio(x: &Array, [above, below]: [&[f64]; 2]) -> Array {
+    polynomial(x, above) / polynomial(x, below)
 }
 
 /// Computes `erfcinv(x)`.

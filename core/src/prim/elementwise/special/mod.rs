@@ -2,7 +2,7 @@
 //! operations and lowered through them.
 
 mod bessel;
-mod erfcinv;
+pub(crate) mod erfcinv;
 mod incomplete_beta;
 mod incomplete_gamma;
 
