@@ -274,11 +274,16 @@ impl Param {
 
     /// Creates a tuple of numbers, printed as in Python.
     pub fn tuple<T: std::fmt::Display>(values: impl IntoIterator<Item = T>) -> Param {
-        let items: Vec<String> = values.into_iter().map(|v| v.to_string()).collect();
-        Param::Text(match items.as_slice() {
-            [one] => format!("({one},)"),
-            many => format!("({})", many.join(", ")),
-        })
+        Param::Text(tuple_text(values))
+    }
+}
+
+/// Formats values as a tuple of Python.
+pub(crate) fn tuple_text<T: std::fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = values.into_iter().map(|v| v.to_string()).collect();
+    match items.as_slice() {
+        [one] => format!("({one},)"),
+        many => format!("({})", many.join(", ")),
     }
 }
 

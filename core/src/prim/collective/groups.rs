@@ -5,6 +5,7 @@ use crate::ShapeError;
 use crate::base::location::fail;
 use crate::prim::Param;
 use crate::program::lower::Lowering;
+use crate::program::primitive::tuple_text;
 use crate::sharding::AxisName;
 use crate::typing::AxisNames;
 use std::sync::Arc;
@@ -63,15 +64,6 @@ impl<T: Into<AxisNames>> From<T> for AxisIndexGroups {
     }
 }
 
-/// Formats a group like a tuple of Python.
-fn tuple_text(group: &[usize]) -> String {
-    let numbers: Vec<String> = group.iter().map(|n| n.to_string()).collect();
-    match numbers.as_slice() {
-        [one] => format!("({one},)"),
-        many => format!("({})", many.join(", ")),
-    }
-}
-
 /// The groups of a collective, or none if all examples communicate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Groups(Option<Lists>);
@@ -86,7 +78,7 @@ impl Groups {
     pub(super) fn param(&self) -> Param {
         match &self.0 {
             None => Param::new("None"),
-            Some(lists) => Param::tuple(lists.iter().map(|g| tuple_text(g))),
+            Some(lists) => Param::tuple(lists.iter().map(|group| tuple_text(group.iter()))),
         }
     }
 
