@@ -5,8 +5,8 @@ use ramie_core::{Array, DType, Tree};
 
 /// A probability distribution, or a batch of independent ones.
 ///
-/// Which methods a distribution has in closed form is part of its documentation; the others panic
-/// and name the distribution. Custom distributions implement the trait like those of this crate.
+/// The documentation of a distribution names the methods without a closed form, which panic and name
+/// the distribution. Custom distributions implement the trait like those of this crate.
 pub trait Distribution: Tree + Clone {
     /// Returns the shape of the batch: one distribution for each element.
     fn batch_shape(&self) -> Vec<usize>;

@@ -314,7 +314,8 @@ impl IntoBound for Option<Array> {
 }
 
 /// Clamps each element of `x` to the interval from `min` to `max`, each of which is 0-d or has the
-/// shape of `x` (`jax.lax.clamp`). Where `min` exceeds `max`, the result is `max`.
+/// shape of `x` (`jax.lax.clamp`). The result is `max` for an empty interval,
+/// where `min` exceeds `max`.
 ///
 /// ```no_run
 /// use ramie_core::{Array, lax};
