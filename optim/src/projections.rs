@@ -27,7 +27,8 @@ pub fn projection_box(x: &State, lower: &State, upper: &State) -> State {
 /// Projects onto the states whose elements are between 0 and `scale`.
 #[track_caller]
 pub fn projection_hypercube(x: &State, scale: impl Into<Hyperparam>) -> State {
-    widely(x, |x| tree::clip(x, 0.0, scale))
+    let scale = scale.into();
+    widely(x, |x| tree::clip(x, 0.0, &scale))
 }
 
 /// Projects a vector onto the vectors without negative elements whose sum is 1. Derivatives treat

@@ -152,9 +152,11 @@ def trees():
     t = optax.tree
     c = {"a": PARAMS["a"] + 1j * OTHER["a"], "b": PARAMS["b"]["w"]}
     count = jnp.int32(3)
+    nan = {"a": jnp.array([jnp.nan, 1.0])}
     states = {
         "add": t.add(PARAMS, OTHER), "sub": t.sub(PARAMS, OTHER), "mul": t.mul(PARAMS, OTHER), "div": t.div(PARAMS, OTHER),
         "scale": t.scale(0.3, PARAMS), "add_scale": t.add_scale(PARAMS, -1.7, OTHER), "clip": t.clip(PARAMS, -0.5, 0.8),
+        "clip_above": t.clip(PARAMS, None, 0.8), "clip_below": t.clip(PARAMS, -0.5),
         "where": t.where(True, PARAMS, OTHER), "full_like": t.full_like(PARAMS, 2.5), "zeros_like": t.zeros_like(PARAMS),
         "ones_like": t.ones_like(PARAMS), "real": t.real(c), "conj_imag": jax.tree.map(jnp.imag, t.conj(c)),
         "cast": jax.tree.map(lambda x: x.astype(jnp.float32), t.cast(PARAMS, jnp.bfloat16)),
@@ -172,7 +174,8 @@ def trees():
         "sum": t.sum(PARAMS), "max": t.max(PARAMS), "min": t.min(PARAMS), "vdot": t.vdot(PARAMS, OTHER), "norm": t.norm(PARAMS),
         "squared_norm": t.norm(PARAMS, squared=True), "l1_norm": t.norm(PARAMS, ord=1), "max_norm": t.norm(PARAMS, ord="inf"),
         "complex_norm": t.norm(c), "complex_vdot_real": jnp.real(t.vdot(c, c)), "allclose": t.allclose(PARAMS, OTHER),
-        "allclose_same": t.allclose(PARAMS, PARAMS), "size": jnp.int32(t.size(PARAMS)),
+        "allclose_same": t.allclose(PARAMS, PARAMS), "allclose_nan": t.allclose(nan, nan), "allclose_equal_nan": t.allclose(nan, nan, equal_nan=True),
+        "size": jnp.int32(t.size(PARAMS)),
         "safe_norm": optax.safe_norm(PARAMS["a"], 0.1), "safe_norm_least": optax.safe_norm(PARAMS["a"], 10.0),
         "safe_norm_axis": optax.safe_norm(PARAMS["b"]["w"], 2.5, axis=-1), "safe_norm_one": optax.safe_norm(PARAMS["b"]["w"], 0.5, ord=1, axis=0, keepdims=True),
         "safe_root_mean_squares": optax.safe_root_mean_squares(PARAMS["a"], 0.1),

@@ -165,6 +165,7 @@ options! {
             ScaleByFactoredRms {
                 factored: o.factored,
                 decay_rate: o.decay_rate,
+                decay_rate_fn: None,
                 step_offset: o.decay_offset,
                 min_dim_size_to_factor: o.min_dim_size_to_factor,
                 epsilon: o.eps,

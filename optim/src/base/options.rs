@@ -14,6 +14,16 @@ impl fmt::Debug for Predicate {
     }
 }
 
+/// A function of the number of the step.
+#[derive(Clone)]
+pub(crate) struct StepFunction(pub Arc<dyn Fn(&Array) -> Array + Send + Sync>);
+
+impl fmt::Debug for StepFunction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("function(..)")
+    }
+}
+
 /// Maps the kind of an option to its type.
 macro_rules! option_type {
     (num) => { $crate::Hyperparam };
@@ -24,6 +34,7 @@ macro_rules! option_type {
     (count) => { usize };
     (dtype) => { Option<ramie_core::DType> };
     (mask) => { Option<$crate::base::options::Predicate> };
+    (function) => { Option<$crate::base::options::StepFunction> };
     (tx) => { $crate::GradientTransformation };
     (dimensions) => { Option<$crate::base::dimension_numbers::DimensionNumbers> };
     ($other:ident) => { $other };
@@ -90,6 +101,17 @@ macro_rules! option_setter {
             self
         }
     };
+    ([$($outer:ident)?] $(#[$doc:meta])* $field:ident function) => {
+        $(#[$doc])*
+        #[must_use]
+        pub fn $field(
+            mut self,
+            $field: impl Fn(&ramie_core::Array) -> ramie_core::Array + Send + Sync + 'static,
+        ) -> Self {
+            self $(.$outer)? .$field = Some($crate::base::options::StepFunction(std::sync::Arc::new($field)));
+            self
+        }
+    };
     ([$($outer:ident)?] $(#[$doc:meta])* $field:ident dimensions) => {
         $(#[$doc])*
         #[must_use]
@@ -144,6 +166,9 @@ macro_rules! option_default {
     (mask) => {
         None
     };
+    (function) => {
+        None
+    };
     (dimensions) => {
         None
     };
@@ -160,8 +185,8 @@ macro_rules! option_default {
 ///
 /// The kinds of options are `num` (a [`Hyperparam`](crate::Hyperparam)), `schedule`, `optional`
 /// (an optional hyperparameter), `flag` (a boolean that is off by default and whose setter takes
-/// no argument), `toggle` (a boolean with a default), `count`, `dtype`, `mask`, `dimensions`,
-/// `tx`, or the name of a type.
+/// no argument), `toggle` (a boolean with a default), `count`, `dtype`, `mask`, `function` (a
+/// function of the number of the step), `dimensions`, `tx`, or the name of a type.
 ///
 /// With `in Scaled` after the name, [`Scaled`](crate::Scaled) by this transformation has the same
 /// setters.

@@ -26,6 +26,9 @@ options! {
         nesterov: flag,
         /// Sets whether the divided updates are clipped.
         use_clipping: toggle = true,
+        /// Sets the function that returns the limit of the divided updates. It receives the number
+        /// of the step as a 0-d `f32`, 0 in the first step. Defaults to the fourth root.
+        clip_value_fn: function,
     }
     |o| {
         let dtype = o.mu_dtype;
@@ -41,7 +44,8 @@ options! {
                 let b2 = Hyperparam::from(where_(&begun, &o.b2, 0.0).astype(ramie_core::DType::F32));
                 let b1 = Hyperparam::from(where_(&begun, &o.b1, 1.0).astype(ramie_core::DType::F32));
                 let nu = update_moment_per_elem_norm(&updates, &state.nu, b2, 2);
-                let limit = state.count.astype(ramie_core::DType::F32).power(0.25);
+                let step = state.count.astype(ramie_core::DType::F32);
+                let limit = o.clip_value_fn.as_ref().map_or_else(|| step.power(0.25), |f| f.0(&step));
                 let divided = updates.zip(&state.nu, |u, n| {
                     let u = u / n.sqrt().maximum(&o.eps);
                     if o.use_clipping { u.clip(-&limit, &limit) } else { u }

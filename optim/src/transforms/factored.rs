@@ -46,6 +46,10 @@ options! {
         factored: toggle = true,
         /// Sets the exponent `c` of the decay rate `1 - t⁻ᶜ` of the mean in step `t`.
         decay_rate: num = 0.8,
+        /// Sets the function that returns the decay rate of the mean, instead of `decay_rate`. It
+        /// receives the number of the step as a 0-d `f32`: 0 in the first step, after subtraction of
+        /// `step_offset`.
+        decay_rate_fn: function,
         /// Sets the number to subtract from the step count, for example when fine-tuning.
         step_offset: count = 0,
         /// Sets the minimum length of the second longest axis of arrays to factor.
@@ -79,8 +83,11 @@ options! {
             },
             move |updates, state: FactoredState, params| {
                 let params = expect_params("scale_by_factored_rms", params);
-                let t = (&state.count - o.step_offset as i32 + 1).astype(DType::F32);
-                let decay = 1.0_f64 - t.power(o.decay_rate.negative());
+                let t = (&state.count - o.step_offset as i32).astype(DType::F32);
+                let decay = match &o.decay_rate_fn {
+                    Some(rate) => rate.0(&t),
+                    None => 1.0_f64 - (t + 1).power(o.decay_rate.negative()),
+                };
                 let rest = 1.0_f64 - &decay;
                 let mean = |old: &Array, new: Array| (old * &decay + new * &rest).astype(old.dtype());
                 let squares = updates.map(|g| tree::abs_sq(g) + &o.epsilon);

@@ -1,6 +1,6 @@
 //! Measurements of updates, stored in the state.
 
-use crate::{ExtraArgs, GradientTransformation, OptState, ema};
+use crate::{Ema, ExtraArgs, GradientTransformation, OptState};
 use ramie_core::State;
 use ramie_derive::Tree;
 use std::collections::BTreeMap;
@@ -53,9 +53,10 @@ pub struct MonitorState {
 ///
 /// ```
 /// use ramie_core::State;
-/// use ramie_optim::{global_norm, measure, measure_with_ema, monitor};
+/// use ramie_optim::{ema, global_norm, measure, measure_with_ema, monitor};
 /// let norm = |updates: &State| State::of(&global_norm(updates));
-/// let tx = monitor([("norm", measure(norm)), ("mean norm", measure_with_ema(norm, 0.9))]);
+/// let mean = measure_with_ema(norm, ema(0.9));
+/// let tx = monitor([("norm", measure(norm)), ("mean norm", mean)]);
 /// ```
 pub fn monitor<N: Into<String>, T: Into<GradientTransformation>>(
     measures: impl IntoIterator<Item = (N, T)>,
@@ -101,12 +102,13 @@ pub fn measure(f: impl Fn(&State) -> State + Send + Sync + 'static) -> GradientT
     GradientTransformation::stateless(move |updates, _| f(&updates))
 }
 
-/// Creates a measure for [`monitor`]: the decaying mean of a function of the updates.
+/// Creates a measure for [`monitor`]: the decaying mean of a function of the updates. The options
+/// of the mean are those of [`ema`](crate::ema): `ema(0.9).debias(false)`.
 pub fn measure_with_ema(
     f: impl Fn(&State) -> State + Send + Sync + 'static,
-    decay: impl Into<crate::Hyperparam>,
+    average: Ema,
 ) -> GradientTransformation {
-    let average: GradientTransformation = ema(decay).into();
+    let average = GradientTransformation::from(average);
     let f = Arc::new(f);
     let (first, first_f) = (average.clone(), f.clone());
     // The state is that of a chain of the function and the mean.

@@ -163,8 +163,9 @@ impl Visitor for Parameters<'_> {
 }
 
 /// Applies `f` to every array of an optimizer's state that corresponds to a parameter, such as a
-/// moment. `f` also receives the path of the parameter. Other arrays, such as counts, do not
-/// change (`optax.tree.map_params`). The parameters are a `State`, a model or any other tree.
+/// moment. `f` also receives the path of the parameter, by which it finds what belongs to the
+/// parameter in other trees (`*rest` of Optax). Other arrays, such as counts, do not change
+/// (`optax.tree.map_params`). The parameters are a `State`, a model or any other tree.
 ///
 /// ```no_run
 /// use ramie_core::{Array, DType, State};

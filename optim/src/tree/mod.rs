@@ -16,9 +16,10 @@ use crate::Hyperparam;
 use crate::base::any_tree::zip;
 use crate::base::wide::{is_narrow, wide};
 use ramie_core::dtypes::promote_types;
+use ramie_core::options::Tolerance;
 use ramie_core::random::Key;
 use ramie_core::tree::{self, leaves, map};
-use ramie_core::typing::Like;
+use ramie_core::typing::{IntoBound, Like};
 use ramie_core::{Array, DType, IntoArray, State, Tree, where_};
 use std::collections::BTreeMap;
 
@@ -314,21 +315,23 @@ pub fn where_state<T: Tree>(condition: &Array, x: &T, y: &T) -> T {
     zip(x, y, |a, b| where_(condition, a, b))
 }
 
-/// Clips all elements to an interval.
+/// Clips all elements to an interval. A bound of `None` is open.
 #[track_caller]
-pub fn clip<T: Tree>(x: &T, lo: impl Into<Hyperparam>, hi: impl Into<Hyperparam>) -> T {
-    let (lo, hi) = (lo.into(), hi.into());
-    map(x, |a| a.clip(&lo, &hi))
+pub fn clip<T: Tree>(x: &T, lo: impl IntoBound, hi: impl IntoBound) -> T {
+    let (lo, hi) = (lo.into_bound(), hi.into_bound());
+    map(x, |a| a.clip(lo.clone(), hi.clone()))
 }
 
-/// Returns whether all elements are close: `|x - y| ≤ atol + rtol · |y|`, 0-d `bool`.
+/// Returns whether all elements are close: `|x - y| ≤ atol + rtol · |y|`, 0-d `bool`. The
+/// tolerance is a [`Tolerance`], or the pair `(rtol, atol)`.
 ///
 /// # Panics
 /// Panics if the states have different paths.
 #[track_caller]
-pub fn allclose<T: Tree>(x: &T, y: &T, rtol: f64, atol: f64) -> Array {
+pub fn allclose<T: Tree>(x: &T, y: &T, tolerance: impl Into<Tolerance>) -> Array {
+    let tolerance = tolerance.into();
     all(&zip(x, y, |a, b| {
-        wide(a).allclose_with(&*wide(b), (rtol, atol))
+        wide(a).allclose_with(&*wide(b), tolerance)
     }))
 }
 

@@ -103,6 +103,13 @@ pub fn scaled() -> Table {
             .multiply_by_parameter_scale(false)
             .clipping_threshold(None)
             .factored(false),
+        "factored_rms_linear" => chain((
+            scale_by_factored_rms()
+                .min_dim_size_to_factor(3)
+                .step_offset(1)
+                .decay_rate_fn(|step| (step + 1) * 0.8 / (step + 3)),
+            scale(-0.02),
+        )),
         "sm3" => sm3(0.05),
         "lamb" => lamb(0.05).weight_decay(0.1).mask(kernels),
         "lars" => lars(0.02)
@@ -194,7 +201,7 @@ pub fn wrappers() -> Table {
         "monitor" => chain((
             snapshot("before", norm),
             adam(0.05),
-            monitor([("after", measure(norm)), ("mean", measure_with_ema(norm, 0.9))]),
+            monitor([("after", measure(norm)), ("mean", measure_with_ema(norm, ema(0.9)))]),
         )),
     }
 }
@@ -222,6 +229,7 @@ pub fn of_contrib() -> Table {
         "ademamix" => ademamix(0.02).weight_decay(0.01),
         "simplified_ademamix" => simplified_ademamix(0.002).alpha(0.5),
         "adopt" => adopt(0.02),
+        "adopt_clipped" => adopt(0.02).clip_value_fn(|step| step * 0.1 + 0.05),
         "adopt_nesterov" => adopt(0.02).nesterov().use_clipping(false).eps(1e-2),
         "cocob" => cocob(),
         "dadapt_adamw" => dadapt_adamw().estim_lr0(1e-3).weight_decay(0.01),

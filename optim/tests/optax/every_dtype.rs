@@ -28,7 +28,7 @@ fn optimizers() -> Table {
 }
 
 fn measure_with_ema_of(norm: fn(&State) -> State) -> GradientTransformation {
-    monitor([("norm", measure_with_ema(norm, 0.999))])
+    monitor([("norm", measure_with_ema(norm, ema(0.999)))])
 }
 
 /// Shapes, magnitudes of parameters and of gradients.

@@ -6,7 +6,7 @@ use crate::common;
 use common::{golden_of, grid, numbers};
 use ramie_core::linalg::NormOrder;
 use ramie_core::numpy::complex;
-use ramie_core::options::Reduction;
+use ramie_core::options::{Reduction, Tolerance};
 use ramie_core::{Array, DType, State, grad, random, vmap};
 use ramie_optim::perturbations::{Noise, Perturbation, make_perturbed_fun};
 use ramie_optim::projections::*;
@@ -149,6 +149,8 @@ fn arithmetic_of_trees() {
         ("scale", tree::scale(0.3, &x)),
         ("add_scale", tree::add_scale(&x, -1.7, &y)),
         ("clip", tree::clip(&x, -0.5, 0.8)),
+        ("clip_above", tree::clip(&x, None, 0.8)),
+        ("clip_below", tree::clip(&x, -0.5, None)),
         ("where", tree::where_state(&yes, &x, &y)),
         ("full_like", tree::full_like(&x, 2.5, None)),
         ("zeros_like", tree::zeros_like(&x, None)),
@@ -182,6 +184,11 @@ fn arithmetic_of_trees() {
             periodic_update(&x, &y, &Array::from(7), 3),
         ),
     ];
+    let nan = State::from_iter([("a", Array::from([f32::NAN, 1.0]))]);
+    let equal_nan = Tolerance {
+        equal_nan: true,
+        ..Tolerance::default()
+    };
     let golden = found("trees");
     whole("states", &golden["states"], states, |what, got, e| {
         same(what, got, e, 1e-6);
@@ -200,8 +207,13 @@ fn arithmetic_of_trees() {
         ("max_norm", tree::max_norm(&x)),
         ("complex_norm", tree::norm(&mixed)),
         ("complex_vdot_real", tree::vdot(&mixed, &mixed).real()),
-        ("allclose", tree::allclose(&x, &y, 1e-5, 1e-8)),
-        ("allclose_same", tree::allclose(&x, &x, 1e-5, 1e-8)),
+        ("allclose", tree::allclose(&x, &y, Tolerance::default())),
+        ("allclose_same", tree::allclose(&x, &x, (1e-5, 1e-8))),
+        (
+            "allclose_nan",
+            tree::allclose(&nan, &nan, Tolerance::default()),
+        ),
+        ("allclose_equal_nan", tree::allclose(&nan, &nan, equal_nan)),
         ("size", Array::from(tree::size(&x) as i32)),
         ("safe_norm", safe_norm(&a, 0.1)),
         ("safe_norm_least", safe_norm(&a, 10.0)),
