@@ -81,23 +81,7 @@ impl Template {
                 written: &[],
                 notes: include_str!("../templates/cnn/notes.md"),
             },
-            Template::Table => Contents {
-                about: "This program learns to predict the price of a house from the other columns of a CSV table.",
-                interval: "epoch",
-                length: "epochs",
-                features: "\n[features]\n# Draws the predictions against the true values.\nplots = [\"ramie/plots\"]\n",
-                sources: sources!(
-                    "table",
-                    "table.rs": "the columns and their encoding",
-                    "predict.rs": "predictions of the trained model",
-                    "houses.csv": "the built-in table"
-                ),
-                written: &[(
-                    "encoding.toml",
-                    "means and deviations of columns, and the names of categories",
-                )],
-                notes: include_str!("../templates/table/notes.md"),
-            },
+            Template::Table => table(),
             Template::Transformer => Contents {
                 about: "This program trains a character-level language model and generates text.",
                 interval: "50 steps",
@@ -123,5 +107,26 @@ impl Template {
                 notes: include_str!("../templates/finetune/notes.md"),
             },
         }
+    }
+}
+
+/// The template for tables.
+fn table() -> Contents {
+    Contents {
+        about: "This program learns to predict the price of a house from the other columns of a CSV table.",
+        interval: "epoch",
+        length: "epochs",
+        features: "\n[features]\n# Draws the predictions against the true values.\nplots = [\"ramie/plots\"]\n",
+        sources: sources!(
+            "table",
+            "table.rs": "the columns and their encoding",
+            "predict.rs": "predictions of the trained model",
+            "houses.csv": "the built-in table"
+        ),
+        written: &[(
+            "encoding.toml",
+            "means and deviations of columns, and the names of categories",
+        )],
+        notes: include_str!("../templates/table/notes.md"),
     }
 }
