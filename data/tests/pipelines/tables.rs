@@ -112,7 +112,7 @@ fn stratified_parts_have_the_proportions_of_the_whole() {
         let mut counts = BTreeMap::new();
         for i in 0..part.len() {
             let index = part.get(i).unwrap();
-            *counts.entry(labels[index as usize]).or_insert(0) += 1;
+            *counts.entry(labels[index]).or_insert(0) += 1;
             seen.push(index);
         }
         assert_eq!((counts[&0], counts[&1]), expected);
