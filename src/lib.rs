@@ -151,6 +151,8 @@ mod documents {
     struct AddingALayer;
     #[doc = include_str!("../docs/models.md")]
     struct Models;
+    #[doc = include_str!("../docs/published-models.md")]
+    struct PublishedModels;
     #[doc = include_str!("../docs/data.md")]
     struct Data;
     #[doc = include_str!("../docs/schedules.md")]

@@ -61,6 +61,7 @@ mod error;
 mod generator;
 mod loader;
 pub mod mnist;
+mod one_hot;
 mod packed;
 mod panic;
 mod permutation;
@@ -76,6 +77,7 @@ mod seed;
 mod shard;
 pub mod source;
 mod stacks;
+mod standardizer;
 pub mod stream;
 pub mod synthetic;
 pub mod testing;
@@ -93,6 +95,7 @@ pub use loader::{
     Order, PerformanceBudget, PerformanceConfig, RandomSampler, Sampler, SequentialSampler,
     SubsetRandomSampler, WeightedRandomSampler,
 };
+pub use one_hot::one_hot;
 pub use permutation::Permutation;
 pub use pipeline::{Applied, Seeded, SourceExt, StreamExt};
 pub use read_options::ReadOptions;
@@ -102,5 +105,6 @@ pub use seed::DefaultSeed;
 pub use shard::{LastBatch, Shard};
 pub use source::{IntoSource, Source};
 pub use stacks::Stacks;
+pub use standardizer::Standardizer;
 pub use stream::Stream;
 pub use transform::{Context, Transform};

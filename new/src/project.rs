@@ -19,7 +19,7 @@ pub(super) fn files(name: &str, template: Template, ramie: &Dependency, folder: 
     let mut files = vec![
         (
             "Cargo.toml".to_owned(),
-            manifest(name, ramie, is_below_workspace(folder)),
+            manifest(name, ramie, contents.features, is_below_workspace(folder)),
         ),
         (".gitignore".to_owned(), IGNORED.to_owned()),
         ("README.md".to_owned(), readme(name, &contents)),
@@ -29,7 +29,7 @@ pub(super) fn files(name: &str, template: Template, ramie: &Dependency, folder: 
     files
 }
 
-fn manifest(name: &str, ramie: &Dependency, is_below: bool) -> String {
+fn manifest(name: &str, ramie: &Dependency, features: &str, is_below: bool) -> String {
     let (comment, line) = (ramie.comment(), ramie.line());
     let workspace = if is_below {
         "\n# Makes this crate independent of the workspace in a folder above.\n[workspace]\n"
@@ -48,7 +48,7 @@ publish = false
 clap = {{ version = "4.6", default-features = false, features = ["std", "help", "usage", "error-context", "derive"] }}
 serde = {{ version = "1", features = ["derive"] }}
 toml = "1.1"
-
+{features}
 # The kernels of the CPU backend. Without optimization, programs run 20 to 50 times as long.
 [profile.dev.package.ramie-cpu]
 opt-level = 3

@@ -9,6 +9,8 @@ pub(crate) enum Template {
     Mlp,
     /// Convolutional network on small images, built in or in MNIST's format.
     Cnn,
+    /// Regression on a table in a CSV file.
+    Table,
     /// Character-level language model on a text file.
     Transformer,
     /// Low-rank adapters (LoRA) for a pretrained model in a safetensors file.
@@ -23,6 +25,8 @@ pub(super) struct Contents {
     pub interval: &'static str,
     /// The unit of the length of a run.
     pub length: &'static str,
+    /// A section of `Cargo.toml` after the dependencies.
+    pub features: &'static str,
     /// Files below `src`, with their descriptions where the README does not know them.
     pub sources: &'static [(&'static str, &'static str, &'static str)],
     /// Files that the program writes, besides those of every template.
@@ -51,6 +55,7 @@ impl Template {
         match self {
             Template::Mlp => "mlp",
             Template::Cnn => "cnn",
+            Template::Table => "table",
             Template::Transformer => "transformer",
             Template::Finetune => "finetune",
         }
@@ -62,6 +67,7 @@ impl Template {
                 about: "This program trains a multilayer perceptron on images of handwritten digits.",
                 interval: "epoch",
                 length: "epochs",
+                features: "",
                 sources: sources!("mlp"),
                 written: &[],
                 notes: include_str!("../templates/mlp/notes.md"),
@@ -70,14 +76,17 @@ impl Template {
                 about: "This program trains a convolutional network on small images.",
                 interval: "epoch",
                 length: "epochs",
+                features: "",
                 sources: sources!("cnn", "images.rs": "the images and their augmentation"),
                 written: &[],
                 notes: include_str!("../templates/cnn/notes.md"),
             },
+            Template::Table => table(),
             Template::Transformer => Contents {
                 about: "This program trains a character-level language model and generates text.",
                 interval: "50 steps",
                 length: "steps",
+                features: "",
                 sources: sources!("transformer"),
                 written: &[],
                 notes: include_str!("../templates/transformer/notes.md"),
@@ -86,6 +95,7 @@ impl Template {
                 about: "This program fine-tunes a pretrained model with low-rank adapters (LoRA).",
                 interval: "epoch",
                 length: "epochs",
+                features: "",
                 sources: sources!(
                     "finetune",
                     "pretrained.rs": "trains the base model if there is no file"
@@ -97,5 +107,26 @@ impl Template {
                 notes: include_str!("../templates/finetune/notes.md"),
             },
         }
+    }
+}
+
+/// The template for tables.
+fn table() -> Contents {
+    Contents {
+        about: "This program learns to predict the price of a house from the other columns of a CSV table.",
+        interval: "epoch",
+        length: "epochs",
+        features: "\n[features]\n# Draws the predictions against the true values.\nplots = [\"ramie/plots\"]\n",
+        sources: sources!(
+            "table",
+            "table.rs": "the columns and their encoding",
+            "predict.rs": "predictions of the trained model",
+            "houses.csv": "the built-in table"
+        ),
+        written: &[(
+            "encoding.toml",
+            "means and deviations of columns, and the names of categories",
+        )],
+        notes: include_str!("../templates/table/notes.md"),
     }
 }

@@ -64,8 +64,8 @@ const CHECKPOINT_FLOORS: [&str; 8] = [
 
 /// The modules of `data/src` from the lowest floor, several on each.
 const DATA_FLOORS: [&str; 9] = [
-    "error generator panic permutation progress read_options seed shard",
-    "batch buckets pool rows sample transform",
+    "error generator one_hot panic permutation progress read_options seed shard",
+    "batch buckets pool rows sample standardizer transform",
     "augment collate packed",
     "source",
     "device resumable stacks",

@@ -28,6 +28,12 @@ pub trait Batches<P> {
     /// Returns the number of steps of an epoch.
     fn steps_per_epoch(&self) -> usize;
 
+    /// Returns the number of elements and the batch size of data that have no step because all their
+    /// elements are in an incomplete batch, which is dropped. A message contains the numbers.
+    fn dropped(&self) -> Option<(usize, usize)> {
+        None
+    }
+
     /// Returns the maximum number of steps for which an item contains batches, stacked along a new
     /// first axis; `None` for single batches.
     fn per_call(&self) -> Option<usize> {
@@ -58,6 +64,9 @@ impl<P: Tree, B: ToDevice<Device = P>> Batches<P> for DataLoader<B> {
 
     fn steps_per_epoch(&self) -> usize {
         self.len()
+    }
+    fn dropped(&self) -> Option<(usize, usize)> {
+        DataLoader::dropped(self)
     }
     fn start(
         self,
@@ -122,6 +131,9 @@ where
 
     fn steps_per_epoch(&self) -> usize {
         self.loader.len()
+    }
+    fn dropped(&self) -> Option<(usize, usize)> {
+        self.loader.dropped()
     }
     fn per_call(&self) -> Option<usize> {
         Some(self.count)

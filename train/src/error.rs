@@ -26,17 +26,17 @@ pub enum Error {
     #[error(transparent)]
     Core(#[from] ramie_core::Error),
     /// The data has no batch.
-    #[error(
-        "there is no batch to train on: the dataset is empty, or smaller than one batch and the loader drops \
-         incomplete batches\n  help: use a smaller batch size"
-    )]
-    NoBatches,
+    #[error("there is no batch to train on: {}", no_batch(*dropped))]
+    NoBatches {
+        /// The number of elements and the batch size, if an incomplete batch was dropped.
+        dropped: Option<(usize, usize)>,
+    },
     /// The data for a validation has no batch.
-    #[error(
-        "there is no batch to validate on: the dataset is empty, or smaller than one batch and the loader drops \
-         incomplete batches\n  help: use a smaller batch size"
-    )]
-    NoValidationBatches,
+    #[error("there is no batch to validate on: {}", no_batch(*dropped))]
+    NoValidationBatches {
+        /// The number of elements and the batch size, if an incomplete batch was dropped.
+        dropped: Option<(usize, usize)>,
+    },
     /// The loss is NaN or infinite.
     #[error(
         "step {step}: the metric `{metric}` is {value}\n  help: {}; `RAMIE_DEBUG_NANS=1` finds the operation; \
@@ -157,6 +157,17 @@ impl Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Error {
         Error::other(error)
+    }
+}
+
+/// Returns the reason for which data have no batch, with a remedy.
+fn no_batch(dropped: Option<(usize, usize)>) -> String {
+    match dropped {
+        Some((elements @ 1.., batch_size)) => format!(
+            "the dataset has {elements} elements, less than the batch size {batch_size}, and the loader drops \
+             incomplete batches\n  help: use a batch size of at most {elements}, or remove `drop_last`"
+        ),
+        _ => "the dataset is empty\n  help: pass data with at least one element".to_owned(),
     }
 }
 

@@ -130,7 +130,9 @@ impl<'a, S: Tree + 'static> Fit<'a, S> {
         };
         // Fail before the folder is opened, which may move files of an earlier run.
         if per_epoch == 0 {
-            return Err(Error::NoBatches);
+            return Err(Error::NoBatches {
+                dropped: batches.dropped(),
+            });
         }
         let step = compile(&trainer.step, per_call);
         let (mut fit, position) = Fit::open::<D::Position>(trainer.settings, state, total)?;

@@ -28,8 +28,11 @@ where
     let metrics = jit(move |state: &S, batch: P| metrics(state, batch));
     let loader = loader.epochs(1);
     Box::new(move |state, names, place| {
+        let none = || Error::NoValidationBatches {
+            dropped: loader.dropped(),
+        };
         if loader.is_empty() {
-            return Err(Error::NoValidationBatches);
+            return Err(none());
         }
         let mut results = Vec::new();
         for batch in loader.iter().prefetch_to_device(2, place.clone()) {
@@ -38,7 +41,7 @@ where
             let (rows, counted) = (rows(&batch), B::counted(&batch));
             results.push((rows, counted, metrics(state, batch)));
         }
-        let (.., first) = results.first().ok_or(Error::NoValidationBatches)?;
+        let (.., first) = results.first().ok_or_else(none)?;
         // The function may return other metrics than the step.
         let is_named = names.len() == tree::leaves(first).len();
         let names = metric_names(first, if is_named { names } else { &[] });

@@ -202,6 +202,24 @@ impl<B: Send + 'static> DataLoader<B> {
         self.len() == 0
     }
 
+    /// Returns the number of elements of epoch 0 and the batch size, if [`drop_last`] drops all elements.
+    ///
+    /// ```
+    /// use ramie_data::DataLoader;
+    /// assert_eq!(DataLoader::new(0..5).batch_size(8).drop_last().dropped(), Some((5, 8)));
+    /// assert_eq!(DataLoader::new(0..5).batch_size(4).drop_last().dropped(), None);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the batch size is not divisible by the number of shards.
+    ///
+    /// [`drop_last`]: DataLoader::drop_last
+    #[track_caller]
+    pub fn dropped(&self) -> Option<(usize, usize)> {
+        let elements = self.tasks(0, 1).all_dropped();
+        elements.map(|elements| (elements, self.batch_size))
+    }
+
     /// Returns an iterator over the batches of [`epochs`] epochs, starting at epoch 0.
     ///
     /// # Panics

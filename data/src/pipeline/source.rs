@@ -3,10 +3,11 @@
 use super::{Applied, Seeded};
 use crate::source::{
     Batched, Cached, CollateAt, Concat, Map, MapRandom, MapWithIndex, Repeat, Shuffle, Source,
-    Subset, Windows, Zip, finite, fixed_order, get_all, lengths_of,
+    Subset, Windows, Zip, check_fractions, finite, fixed_order, get_all, lengths_of,
 };
 use crate::stream::SourceStream;
 use crate::{Generator, LastBatch, Result, Sample, Shard, Transform};
+use std::hash::Hash;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
@@ -201,8 +202,9 @@ pub trait SourceExt: Source + Sized {
     /// assert_eq!((train.len(), test.len()), (80, 20));
     /// ```
     ///
-    /// # Panics Panics if the lengths do not sum to that of the source, or if it is endless or
-    /// shuffled: call it before [`shuffle`](SourceExt::shuffle).
+    /// # Panics
+    /// Panics if the lengths do not sum to that of the source, or if it is endless or shuffled:
+    /// call it before [`shuffle`](SourceExt::shuffle).
     #[track_caller]
     fn random_split<const N: usize>(
         self,
@@ -218,15 +220,50 @@ pub trait SourceExt: Source + Sized {
     /// # Panics
     /// Panics if a fraction is negative, if the fractions do not sum to 1, or if the source is
     /// endless or shuffled: call it before [`shuffle`](SourceExt::shuffle).
+    #[doc(alias = "train_test_split")]
     #[track_caller]
     fn random_split_fractions<const N: usize>(
         self,
         fractions: [f64; N],
         seed: u64,
     ) -> [Subset<Arc<Self>>; N] {
+        check_fractions("random_split_fractions", &fractions);
         let lengths = lengths_of(finite("random_split_fractions", &self), fractions);
         fixed_order("random_split_fractions", &self);
         Subset::random_split(self, lengths, seed)
+    }
+
+    /// Splits the elements of each label like
+    /// [`random_split_fractions`](SourceExt::random_split_fractions), so that all parts have the
+    /// labels in about the same proportions (scikit-learn's `train_test_split` with `stratify`).
+    /// `labels` has the label of each element. Rounding is per label: a part with a fraction of 0.2
+    /// may lack a label of fewer than 5 elements.
+    ///
+    /// ```
+    /// use ramie_data::{Source, SourceExt, IntoSource};
+    /// let kinds = ["iris", "iris", "iris", "lily", "lily", "lily", "lily", "lily", "lily"];
+    /// let [train, test] = kinds.to_vec().into_source().stratified_split([2.0 / 3.0, 1.0 / 3.0], kinds, 0);
+    /// let irises = |part: &dyn Source<Item = &'static str>| {
+    ///     (0..part.len()).filter(|i| part.get(*i) == Ok("iris")).count()
+    /// };
+    /// assert_eq!((train.len(), irises(&train)), (6, 2));
+    /// assert_eq!((test.len(), irises(&test)), (3, 1));
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the number of labels is not that of the elements, if a fraction is negative, if the
+    /// fractions do not sum to 1, or if the source is endless or shuffled: call it before
+    /// [`shuffle`](SourceExt::shuffle).
+    #[doc(alias = "train_test_split")]
+    #[doc(alias = "StratifiedShuffleSplit")]
+    #[track_caller]
+    fn stratified_split<const N: usize, L: Eq + Hash>(
+        self,
+        fractions: [f64; N],
+        labels: impl IntoIterator<Item = L>,
+        seed: u64,
+    ) -> [Subset<Arc<Self>>; N] {
+        Subset::stratified_split(self, fractions, labels, seed)
     }
 
     /// Shuffles the elements, in a different random order in each epoch: the order of Grain for the

@@ -216,6 +216,39 @@ impl Table {
         found.ok_or_else(|| missing(&self.file, "column", name, names))
     }
 
+    /// Returns a table of some of the rows, in the given order, such as the training part of a split.
+    /// Errors name the rows of the file.
+    ///
+    /// ```
+    /// use ramie_data::{IntoSource, SourceExt, readers::csv};
+    /// let text = "width,kind\n1.5,iris\n3,iris\n4,lily\n5,lily\n";
+    /// let table = csv::parse("t.csv", text.as_bytes(), &csv::Options::default())?;
+    /// let (kinds, _) = table.classes("kind")?;
+    /// let parts = (0..4).into_source().stratified_split([0.5, 0.5], &kinds, 0);
+    /// let [train, test] = parts.map(|part| table.rows(part.indices()));
+    /// assert_eq!(train.classes("kind")?.1, test.classes("kind")?.1);
+    /// # Ok::<(), ramie_data::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if an index is out of range.
+    #[track_caller]
+    pub fn rows(&self, indices: impl IntoIterator<Item = usize>) -> Table {
+        let len = self.rows.len();
+        let mut rows = Vec::new();
+        for index in indices {
+            let row = self.rows.get(index);
+            assert!(
+                row.is_some(),
+                "Table::rows: index {index} is out of range for a table of {len} rows\n  help: indices start \
+                 at 0, at the row after the header"
+            );
+            rows.extend(row.cloned());
+        }
+        let (file, names) = (self.file.clone(), self.names.clone());
+        Table { file, names, rows }
+    }
+
     /// Returns a column as strings.
     ///
     /// # Errors

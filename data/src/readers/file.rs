@@ -38,16 +38,41 @@ pub(super) fn rejected(file: &str, problem: Problem) -> Error {
 }
 
 /// Returns the error of a name that a file does not have. `kind` is the kind of the names, `column` or
-/// `array`.
+/// `array`. A name that differs in a few letters is the first of the list, which may be cut.
 pub(super) fn missing<'a>(
     file: &str,
     kind: &str,
     name: &str,
     names: impl IntoIterator<Item = &'a str>,
 ) -> Error {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    let distances = names.iter().map(|known| edits(name, known)).enumerate();
+    if let Some((place, edits)) = distances.min_by_key(|(_, edits)| *edits)
+        && edits <= name.chars().count() / 2
+    {
+        names[..=place].rotate_right(1);
+    }
     let names = listed(names);
     let what = format!("has no {kind} {name:?}; its {kind}s are {names}");
     bad_file(file, Message::new(what).help("use one of these names"))
+}
+
+/// Returns the number of letters to insert, to remove or to replace that turn one name into another
+/// (the Levenshtein distance). Upper and lower case are equal.
+fn edits(a: &str, b: &str) -> usize {
+    let [a, b] = [a, b].map(|text| text.to_lowercase().chars().collect::<Vec<char>>());
+    // The distances of a prefix of `a` to all prefixes of `b`.
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
 }
 
 pub(super) fn bad_record(file: &str, record: usize, message: impl Into<Message>) -> Error {

@@ -24,7 +24,7 @@ pub use mix::{Mix, mix};
 pub use order::{Repeat, Shuffle};
 pub use places::{Places, select_from};
 pub use select::Subset;
-pub(crate) use select::lengths_of;
+pub(crate) use select::{check_fractions, lengths_of};
 pub use window::Windows;
 
 use crate::progress::Progress;

@@ -4,6 +4,8 @@ use super::{Source, by_epoch, check, derived, finite, fixed_order};
 use crate::progress::Progress;
 use crate::{Error, Permutation, Result, Shard};
 use std::any::Any;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
@@ -133,21 +135,69 @@ impl<S: Source> Subset<S> {
         })
     }
 
+    #[track_caller]
+    pub(crate) fn stratified_split<const N: usize, L: Eq + Hash>(
+        source: S,
+        fractions: [f64; N],
+        labels: impl IntoIterator<Item = L>,
+        seed: u64,
+    ) -> [Subset<Arc<S>>; N] {
+        let len = finite("stratified_split", &source);
+        fixed_order("stratified_split", &source);
+        // Labels as numbers in the order of their first elements, and the elements of each.
+        let (mut numbers, mut counts) = (HashMap::new(), Vec::new());
+        let number = |label: L| {
+            let number = *numbers.entry(label).or_insert(counts.len());
+            if number == counts.len() {
+                counts.push(0usize);
+            }
+            counts[number] += 1;
+            number
+        };
+        let labels: Vec<usize> = labels.into_iter().map(number).collect();
+        assert!(
+            labels.len() == len,
+            "stratified_split: there are {} labels, but the source has {len} elements\n  help: pass one \
+             label for each element, in their order",
+            labels.len()
+        );
+        check_fractions("stratified_split", &fractions);
+        let mut left: Vec<[usize; N]> = counts.iter().map(|n| lengths_of(*n, fractions)).collect();
+        let mut parts = [const { Vec::new() }; N];
+        // Each element in random order belongs to the first part that lacks one of its label.
+        for index in Permutation::new(len, seed, 0).iter() {
+            let left = &mut left[labels[index]];
+            let part = left.iter().position(|n| *n > 0);
+            let part = part.expect("the lengths sum to the number of elements");
+            left[part] -= 1;
+            parts[part].push(index);
+        }
+        let source = Arc::new(source);
+        parts.map(|indices| Subset {
+            source: source.clone(),
+            indices: Indices::List(indices.into()),
+        })
+    }
+
     /// Returns the indices of the elements in the underlying source.
     pub fn indices(&self) -> impl ExactSizeIterator<Item = usize> + '_ {
         (0..self.indices.len()).map(|place| self.indices.get(place))
     }
 }
 
-/// Returns the lengths of parts with these fractions of `len`.
+/// Checks that fractions are those of parts of a whole.
 #[track_caller]
-pub(crate) fn lengths_of<const N: usize>(len: usize, fractions: [f64; N]) -> [usize; N] {
+pub(crate) fn check_fractions(operation: &str, fractions: &[f64]) {
     let sum: f64 = fractions.iter().sum();
     assert!(
         (sum - 1.0).abs() < 1e-6 && fractions.iter().all(|f| *f >= 0.0),
-        "random_split_fractions: the fractions {fractions:?} sum to {sum}\n  help: pass fractions that \
+        "{operation}: the fractions {fractions:?} sum to {sum}\n  help: pass fractions that \
          are not negative and sum to 1, such as `[0.8, 0.2]`"
     );
+}
+
+/// Returns the lengths of parts with these fractions of `len`.
+pub(crate) fn lengths_of<const N: usize>(len: usize, fractions: [f64; N]) -> [usize; N] {
     // Fractions whose sum is rounded up may exceed the length.
     let mut left = len;
     let mut lengths = fractions.map(|f| {

@@ -15,5 +15,6 @@ mod reading;
 mod seeds;
 mod source;
 mod stream;
+mod tables;
 mod text;
 mod transform;

@@ -175,6 +175,12 @@ fn csv_tables() {
         said(table.texts("c"), "t"),
         ": has no column \"c\"; its columns are a, b, kind\n  help: use one of these names"
     );
+    let wide = csv::parse("t", b"x0,x1,x2,x3,x4,x5,x6,x7,x8,Price,rooms\n", &options);
+    assert_eq!(
+        said(wide.unwrap().texts("prize"), "t"),
+        ": has no column \"prize\"; its columns are Price, x0, x1, x2, x3, x4, x5, x6 and 3 more\n  help: use \
+         one of these names"
+    );
     let parse = |bytes: &[u8]| said(csv::parse("t.csv", bytes, &options), "t.csv");
     assert_eq!(
         parse(b"a,b\n1,2\n3\n"),

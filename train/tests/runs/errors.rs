@@ -12,8 +12,24 @@ fn data_without_a_batch_is_an_error() {
         .quiet()
         .fit(&mut net(), empty)
         .unwrap_err();
-    assert!(matches!(error, Error::NoBatches), "{error}");
-    assert!(error.to_string().contains("smaller than one batch"));
+    let message = "there is no batch to train on: the dataset has 4 elements, less than the batch size 8, and the \
+                   loader drops incomplete batches\n  help: use a batch size of at most 4, or remove `drop_last`";
+    assert_eq!(error.to_string(), message);
+    let empty = || DataLoader::new(points(0)).batch_size(8).drop_last();
+    let error = Trainer::new(loss).quiet().fit(&mut net(), empty());
+    let message = "there is no batch to train on: the dataset is empty\n  help: pass data with at least one element";
+    assert_eq!(error.unwrap_err().to_string(), message);
+    let error = Trainer::new(loss).quiet().validate(empty());
+    let error = error.fit(&mut net(), loader()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::NoValidationBatches {
+                dropped: None | Some((0, 8))
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[test]
