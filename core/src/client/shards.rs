@@ -51,6 +51,18 @@ impl Array {
         }
     }
 
+    /// Returns `true` if all devices of the array belong to this process. Traced arrays, and
+    /// scalars that have not been used, are addressable.
+    ///
+    /// ```
+    /// use ramie_core::Array;
+    /// assert!(Array::from([1.0f32, 2.0]).is_fully_addressable());
+    /// ```
+    pub fn is_fully_addressable(&self) -> bool {
+        let sharding = self.sharding();
+        sharding.is_none_or(|s| s.devices().iter().all(|d| d.is_addressable()))
+    }
+
     /// Returns the shards on devices of this process, in the order of the sharding's devices.
     ///
     /// # Panics

@@ -197,6 +197,11 @@ impl Array {
         self.aval().size()
     }
 
+    /// Returns the size of an element in bytes.
+    pub fn itemsize(&self) -> usize {
+        self.dtype().size()
+    }
+
     /// Returns the size of the elements in bytes.
     pub fn nbytes(&self) -> usize {
         self.aval().size_bytes()
@@ -322,14 +327,75 @@ impl Array {
     /// Panics with the runtime's message if the computation failed.
     #[track_caller]
     pub fn block_until_ready(&self) -> &Array {
-        if let Repr::Device(d) = &self.0 {
-            for b in &d.buffers {
-                if let Err(e) = b.wait() {
-                    panic!("block_until_ready: the computation failed: {e}");
-                }
+        for b in self.buffers() {
+            if let Err(e) = b.wait() {
+                panic!("block_until_ready: the computation failed: {e}");
             }
         }
         self
+    }
+
+    /// Returns `true` if the elements are computed, or if their computation has failed. Does not
+    /// wait.
+    ///
+    /// ```
+    /// use ramie_core::Array;
+    /// let y = Array::from([1.0f32, 2.0]) * 2.0;
+    /// y.block_until_ready();
+    /// assert!(y.is_ready());
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the array is traced or has no elements, or if it was freed.
+    #[track_caller]
+    pub fn is_ready(&self) -> bool {
+        self.expect_value("is_ready");
+        self.buffers().iter().all(|b| match b.is_ready() {
+            Ok(ready) => ready,
+            Err(e) => panic!("{e}"),
+        })
+    }
+
+    /// Frees the elements on all devices of this process now, although other handles may exist
+    /// (`jax.Array.delete`). Programs that have started can still read them. Later uses of any
+    /// handle panic, or return an error. A scalar that is known on the host keeps its value.
+    ///
+    /// Without `free`, the memory is freed when the last handle is dropped.
+    ///
+    /// ```
+    /// use ramie_core::Array;
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// let y = &x + 1.0;
+    /// x.free();
+    /// assert!(x.is_deleted());
+    /// assert_eq!(y.to_vec::<f32>(), [2.0, 3.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the array is traced or has no elements, or if another thread reads the elements
+    /// or passes them to a program at the same time.
+    #[doc(alias = "delete")]
+    #[track_caller]
+    pub fn free(&self) {
+        self.expect_value("free");
+        for buffer in self.buffers() {
+            if let Err(e) = buffer.delete() {
+                panic!("free: {e}");
+            }
+        }
+    }
+
+    /// Returns `true` if [`free`](Array::free) has freed the elements.
+    pub fn is_deleted(&self) -> bool {
+        self.buffers().iter().any(Buffer::is_deleted)
+    }
+
+    /// Returns the buffers of an array on devices.
+    fn buffers(&self) -> &[Buffer] {
+        match &self.0 {
+            Repr::Device(d) => &d.buffers,
+            _ => &[],
+        }
     }
 }
 
