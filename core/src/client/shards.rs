@@ -175,7 +175,6 @@ pub fn make_array_from_callback<T: Element>(
 /// # Panics
 /// Panics if a dimension of `shape`, the shape of the whole array, is not divisible by its number
 /// of shards.
-#[doc(alias = "host_local_array_to_global_array")]
 #[track_caller]
 pub fn make_array_from_process_local_data<T: Element>(
     local: &[T],
