@@ -1,8 +1,10 @@
-//! Arrays assembled from shards, and orders of devices.
+//! Arrays assembled from shards, orders of devices, and filled arrays.
 
 use crate::{eight_devices, mesh};
 use ramie_core::sharding::*;
+use ramie_core::typing::Like;
 use ramie_core::*;
+use ramie_testing::panic_message;
 
 /// The shards of an array, moved to their devices.
 fn shards(x: &Array, to: NamedSharding) -> Vec<Array> {
@@ -136,4 +138,45 @@ fn axes_of_meshes_have_types() {
     let axes = AbstractMesh::with_axis_types(&[2, 2, 2], &["a", "b", "c"], &types);
     assert_eq!(names(axes.explicit_axes()), ["a", "c"]);
     assert_eq!(names(axes.manual_axes()), ["b"]);
+}
+
+#[test]
+fn arrays_are_filled_where_they_belong() {
+    let to = NamedSharding::new(mesh(), P!["x", "y"]);
+    for x in [
+        Array::full_with(&[8, 6], 3, DType::BF16, to),
+        Array::zeros(&[2], DType::BF16).full_like_with(3, Like::new().shape(&[8, 6]).sharding(to)),
+        device_put(&Array::zeros(&[8, 6], DType::BF16), to).full_like(3),
+    ] {
+        assert_eq!((x.sharding(), x.dtype()), (Some(to.into()), DType::BF16));
+        assert_eq!(x.addressable_shards()[0].data().shape(), [2, 3]);
+        assert_eq!(x.astype(DType::I32).to_vec::<i32>(), [3; 48]);
+    }
+    // Shards that a program fills, on the device that the shard belongs to.
+    let x = Array::full_with(&[512, 512], true, DType::Bool, to);
+    assert!(x.all().item::<bool>());
+    let bytes = x.addressable_bytes();
+    assert!(bytes.iter().all(|&(_, n)| n == 512 * 64) && bytes.len() == 8);
+    let x = Array::full_with(&[3], 2.5f32, DType::F32, devices()[4]);
+    assert_eq!(
+        (x.device(), x.to_vec::<f32>()),
+        (devices()[4], vec![2.5; 3])
+    );
+    let x = Array::full_with(&[], 7, DType::I32, NamedSharding::new(mesh(), P![]));
+    assert_eq!((x.devices().len(), x.item::<i32>()), (8, 7));
+    // An explicit mesh is part of the type; a mesh that is current changes nothing.
+    let explicit = mesh().with_axis_type(AxisType::Explicit);
+    let sharding = NamedSharding::new(explicit, P!["x"]);
+    let x = with_mesh(mesh(), || Array::full_with(&[8], 1, DType::I32, sharding));
+    assert_eq!(x.aval().to_string(), "i32[8@x]");
+    let f = jit(move |x: Array| x + Array::full_with(&[8, 6], 1, DType::F32, to));
+    assert_eq!(
+        f(Array::zeros(&[8, 6], DType::F32)).to_vec::<f32>(),
+        [1.0; 48]
+    );
+    let text = panic_message(|| Array::full_with(&[7, 6], 0, DType::F32, to));
+    assert!(
+        text.starts_with("full:") && text.contains("its size is 7"),
+        "{text}"
+    );
 }
