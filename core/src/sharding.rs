@@ -13,6 +13,7 @@ pub use crate::functions::ops::{
     auto_axes, device_put_donating, explicit_axes, reshard, type_of, with_logical_constraint,
     with_sharding_constraint,
 };
+pub use crate::functions::pad_shard::{pad_shard_unpad, pad_shard_unpad_with};
 pub use crate::program::specs::{Shardings, Specs};
 pub use crate::types::axis::AxisName;
 pub use crate::types::sharding::{

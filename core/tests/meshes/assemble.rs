@@ -1,4 +1,4 @@
-//! Arrays assembled from shards, orders of devices, and filled arrays.
+//! Arrays assembled from shards, orders of devices, filled arrays, and batches of any size.
 
 use crate::{eight_devices, mesh};
 use ramie_core::sharding::*;
@@ -177,6 +177,52 @@ fn arrays_are_filled_where_they_belong() {
     let text = panic_message(|| Array::full_with(&[7, 6], 0, DType::F32, to));
     assert!(
         text.starts_with("full:") && text.contains("its size is 7"),
+        "{text}"
+    );
+}
+
+#[test]
+fn batches_of_any_size_run_on_a_mesh() {
+    let mesh = ramie_testing::cpu_mesh(&[8], &["data"]);
+    let to = NamedSharding::new(mesh, P!["data"]);
+    let w = Array::from([[0.5f32, -1.0], [2.0, 0.25], [1.5, 3.0]]);
+    let model = {
+        let w = w.clone();
+        move |(x, y): (Array, Array)| {
+            assert_eq!(x.shape()[0], y.shape()[0]);
+            let z = x.matmul(&w);
+            (z.sum_over(1) * y.astype(DType::F32), z)
+        }
+    };
+    let forward = jit(model.clone());
+    let sharded = pad_shard_unpad(|batch| forward(batch), to);
+    for rows in [13, 16, 1, 8] {
+        let x = (Array::iota(&[rows, 3], 0, DType::F32) * 0.5).sin();
+        let batch = (x, Array::arange(rows));
+        let (got, want) = (sharded(&batch), model(batch.clone()));
+        assert_eq!(got.0.shape(), [rows]);
+        assert_eq!(got.0.to_vec::<f32>(), want.0.to_vec::<f32>());
+        assert_eq!(got.1.to_vec::<f32>(), want.1.to_vec::<f32>());
+    }
+    assert_eq!(forward.compilations(), 2, "of 8 and of 16 rows");
+    let forward = jit(model);
+    let sharded = pad_shard_unpad_with(|batch| forward(batch), to, 2);
+    for rows in [13, 16, 1] {
+        let batch = (Array::ones(&[rows, 3], DType::F32), Array::arange(rows));
+        assert_eq!(sharded(&batch).1.shape(), [rows, 2]);
+    }
+    assert_eq!(forward.compilations(), 1, "all of 16 rows");
+    let batch = (Array::ones(&[3, 3], DType::F32), Array::arange(4));
+    let text = panic_message(|| sharded(&batch));
+    assert!(
+        text.contains("no common number of rows: f32[3,3], i32[4]"),
+        "{text}"
+    );
+    let mean = pad_shard_unpad(|x: Array| x.mean(), to);
+    let text = panic_message(|| mean(&Array::arange(5)));
+    assert!(text.contains("but the padded batch has 8 rows"), "{text}");
+    assert!(
+        text.contains("was called at core/tests/meshes/assemble.rs"),
         "{text}"
     );
 }
