@@ -226,3 +226,18 @@ fn batches_of_any_size_run_on_a_mesh() {
         "{text}"
     );
 }
+
+#[test]
+fn dimensions_are_destructured() {
+    let [a, b] = Array::zeros(&[2, 3], DType::F32).dims();
+    assert_eq!((a, b), (2, 3));
+    let [] = Array::from(1.0f32).dims();
+    let text = panic_message(|| {
+        let [a, b, c] = Array::zeros(&[2, 3], DType::F32).dims();
+        a + b + c
+    });
+    assert!(
+        text.contains("f32[2,3] has 2 dimensions, but the program expects 3"),
+        "{text}"
+    );
+}

@@ -182,6 +182,30 @@ impl Array {
         self.aval().shape()
     }
 
+    /// Returns the dimensions as an array of known length, to be destructured.
+    ///
+    /// ```
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::zeros(&[2, 3, 5], DType::F32);
+    /// let [batch, time, channels] = x.dims();
+    /// assert_eq!((batch, time, channels), (2, 3, 5));
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the array has another number of dimensions.
+    #[track_caller]
+    pub fn dims<const N: usize>(&self) -> [usize; N] {
+        match self.shape().try_into() {
+            Ok(dims) => dims,
+            Err(_) => panic!(
+                "dims: {} has {} dimensions, but the program expects {N}\n  help: pass an array with \
+                 {N} dimensions, or use `x.shape()`",
+                self.describe(),
+                self.ndim()
+            ),
+        }
+    }
+
     /// Returns the dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.aval().dtype()
