@@ -92,13 +92,13 @@ impl Buffer {
     /// plugin's error.
     pub fn delete(&self) -> Result<()> {
         if !self.claim() {
-            return match self.is_deleted() {
-                true => Ok(()),
-                false => Err(Error::InUse {
-                    operation: "delete",
-                    ty: self.ty.to_string(),
-                }),
-            };
+            if self.is_deleted() {
+                return Ok(());
+            }
+            return Err(Error::InUse {
+                operation: "delete",
+                ty: self.ty.to_string(),
+            });
         }
         let mut args = sys::zeroed::<sys::BufferDelete>();
         args.buffer = self.raw.as_ptr();
@@ -319,9 +319,10 @@ impl Buffer {
     #[cold]
     pub(crate) fn donated(&self, operation: &'static str) -> Error {
         let ty = self.ty.to_string();
-        match self.is_freed() {
-            true => Error::Deleted { operation, ty },
-            false => Error::Donated { operation, ty },
+        if self.is_freed() {
+            Error::Deleted { operation, ty }
+        } else {
+            Error::Donated { operation, ty }
         }
     }
 
