@@ -239,3 +239,90 @@ fn settings_change_while_the_program_runs() {
     assert!(scalar(-1.0).log().item::<f32>().is_nan());
     assert!(!printed(&x).contains("Precision"));
 }
+
+/// In JAX, too, literals adopt the dtype of the other operand, except beside booleans.
+#[test]
+fn strict_promotion_refuses_different_dtypes() {
+    let _alone = alone();
+    use ramie_core::config::{DtypePromotion, numpy_dtype_promotion};
+    let (x, n) = (Array::from([1.5f32, 2.0]), Array::from([1i32, 2]));
+    let mask = Array::from([true, false]);
+    numpy_dtype_promotion(DtypePromotion::Strict, || {
+        assert_eq!((&x * 2 + 1.0).to_vec::<f32>(), [4.0, 5.0]);
+        assert_eq!((&n + 1).to_vec::<i32>(), [2, 3]);
+        assert_eq!((&x + n.astype(DType::F32)).to_vec::<f32>(), [2.5, 4.0]);
+        for text in [
+            panic_message(|| &x + &n),
+            panic_message(|| x.astype(DType::BF16) * &x),
+            panic_message(|| &n + 0.5),
+            panic_message(|| &mask + 1),
+            panic_message(|| where_(&mask, &x, &n)),
+            panic_message(|| x.lt(&n)),
+            panic_message(|| make_jaxpr(|a: Array| a + &n)(x.clone()).to_string()),
+        ] {
+            assert!(text.contains("numpy_dtype_promotion is strict"), "{text}");
+            assert!(text.contains("x.astype(DType::"), "{text}");
+        }
+        // Functions of the library do not depend on promotion.
+        let m = Array::from([[1.0f32, 2.0], [3.0, 5.0]]);
+        let loss = grad(|m: Array| m.softmax(-1).log().mean() + m.var().sqrt());
+        assert!(loss(m.clone()).is_finite().all().item::<bool>());
+        assert!(
+            random::normal(&random::key(0), &[3], DType::F32)
+                .is_finite()
+                .all()
+                .item::<bool>()
+        );
+        assert!(
+            (linalg::inv(&m).matmul(&m) - Array::eye(2, DType::F32))
+                .abs()
+                .max()
+                .item::<f32>()
+                < 1e-5
+        );
+    });
+    assert_eq!((&x + &n).to_vec::<f32>(), [2.5, 4.0]);
+}
+
+#[test]
+fn ranks_are_promoted_unless_the_setting_forbids_it() {
+    let _alone = alone();
+    use ramie_core::config::{RankPromotion, numpy_rank_promotion};
+    let (x, y) = (
+        Array::from([[1.0f32, 2.0], [3.0, 4.0]]),
+        Array::from([1.0f32, 2.0]),
+    );
+    numpy_rank_promotion(RankPromotion::Raise, || {
+        assert_eq!((&x + 1.0 + Array::from(1.0f32)).shape(), [2, 2]);
+        assert_eq!((&x + y.expand_dims(&[0])).shape(), [2, 2]);
+        let text = panic_message(|| &x + &y);
+        let expected = "add: the operands have different ranks: f32[2,2], f32[2]";
+        assert!(text.starts_with(expected), "{text}");
+        let wrong = panic_message(|| &x + Array::from([1.0f32, 2.0, 3.0]));
+        assert!(!wrong.contains("different ranks"), "{wrong}");
+        let loss = grad(|m: Array| m.softmax(-1).log().mean() + m.var_over(0).sum());
+        assert!(loss(x.clone()).is_finite().all().item::<bool>());
+    });
+    let warned = numpy_rank_promotion(RankPromotion::Warn, || &x + &y);
+    assert_eq!(warned.to_vec::<f32>(), (&x + &y).to_vec::<f32>());
+}
+
+#[test]
+fn promotions_are_settings_of_the_process() {
+    let _alone = alone();
+    use ramie_core::config::{self, DtypePromotion, RankPromotion};
+    let before = config::read();
+    let expected = (DtypePromotion::Standard, RankPromotion::Allow);
+    assert_eq!(
+        (before.numpy_dtype_promotion, before.numpy_rank_promotion),
+        expected
+    );
+    config::update(|c| c.numpy_rank_promotion = RankPromotion::Warn);
+    assert_eq!(config::read().numpy_rank_promotion, RankPromotion::Warn);
+    assert_eq!(
+        config::read().numpy_dtype_promotion,
+        DtypePromotion::Standard
+    );
+    config::update(|c| *c = before);
+    assert_eq!(config::read(), before);
+}

@@ -166,7 +166,7 @@ impl Exchange {
 /// above: `b` is `[tokens, k]`.
 pub fn top_k(moe: impl Fn(Array, Array, Array) -> Array) -> impl Fn(Array, Array, Array) -> Array {
     move |w, a, b| {
-        let (tokens, k) = (b.shape()[0], b.shape()[1]);
+        let [tokens, k] = b.dims();
         let each = moe(w, a.repeat(k, 0), b.reshape(&[tokens * k]));
         let width = each.shape()[1];
         each.reshape(&[tokens, k, width]).mean_over(1)

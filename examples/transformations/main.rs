@@ -180,7 +180,7 @@ fn on_many_devices(
 ) -> Result {
     println!("\n== {} devices", devices().len());
     let count = options.devices;
-    let (rows, columns) = (inputs.shape()[0], inputs.shape()[1]);
+    let [rows, columns] = inputs.dims();
     let inputs = inputs.reshape(&[count, rows / count, columns]);
     let targets = targets.reshape(&[count, rows / count]);
     let step = |line: Line, inputs: Array, targets: Array| {

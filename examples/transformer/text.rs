@@ -38,7 +38,7 @@ pub fn bits_per_character(
     let (mut nats, mut count) = (0.0, 0);
     for batch in loader.iter().prefetch_to_device(2, Placement::default()) {
         let batch: Array = batch?;
-        let (rows, columns) = (batch.shape()[0], batch.shape()[1]);
+        let [rows, columns] = batch.dims();
         nats += f64::from(losses(&mut model, batch).item::<f32>());
         count += rows * (columns - 1);
     }

@@ -20,12 +20,15 @@ pub struct Buffer {
     ty: BufferType,
     device: Device,
     /// The number of users that prevent donation; or [`DONATED`] and the ticket of the execution
-    /// that took the contents.
+    /// that took the contents, or [`DONATED`] and [`FREED`].
     state: AtomicU64,
 }
 
 /// The state of a buffer whose contents were taken by an execution.
 const DONATED: u64 = 1 << 63;
+
+/// Marks, with [`DONATED`], a buffer whose contents were freed without an execution.
+const FREED: u64 = 1 << 62;
 
 // SAFETY: PJRT buffers may be used and destroyed on any thread.
 unsafe impl Send for Buffer {}
@@ -64,16 +67,52 @@ impl Buffer {
         self.ty.size_bytes()
     }
 
-    /// Returns `true` if the contents were donated to an execution.
+    /// Returns `true` if the contents were donated to an execution or freed by
+    /// [`delete`](Buffer::delete).
     #[inline]
     pub fn is_deleted(&self) -> bool {
         self.state.load(Ordering::Acquire) & DONATED != 0
     }
 
-    /// Returns `true` if an execution has taken the contents. Only donation deletes a buffer that
-    /// is still owned, so this is the same as [`is_deleted`](Buffer::is_deleted).
+    /// Returns `true` if an execution has taken the contents.
     pub fn is_donated(&self) -> bool {
-        self.is_deleted()
+        self.is_deleted() && !self.is_freed()
+    }
+
+    /// Returns `true` if [`delete`](Buffer::delete) has freed the contents.
+    pub(crate) fn is_freed(&self) -> bool {
+        self.state.load(Ordering::Acquire) & FREED != 0
+    }
+
+    /// Frees the contents now. Executions that have started keep the memory until they end. A
+    /// deleted buffer stays deleted.
+    ///
+    /// # Errors
+    /// Returns [`Error::InUse`] if a launch or a view of the contents is using the buffer, or the
+    /// plugin's error.
+    pub fn delete(&self) -> Result<()> {
+        if !self.claim() {
+            if self.is_deleted() {
+                return Ok(());
+            }
+            return Err(Error::InUse {
+                operation: "delete",
+                ty: self.ty.to_string(),
+            });
+        }
+        let mut args = sys::zeroed::<sys::BufferDelete>();
+        args.buffer = self.raw.as_ptr();
+        // SAFETY: the buffer is live, and the claim keeps other threads from its contents.
+        match unsafe { self.client().api.call(&mut args) } {
+            Ok(()) => {
+                self.state.store(DONATED | FREED, Ordering::Release);
+                Ok(())
+            }
+            Err(e) => {
+                self.unclaim();
+                Err(e)
+            }
+        }
     }
 
     /// Returns `true` if the contents are available, or if their computation has failed.
@@ -279,9 +318,11 @@ impl Buffer {
 
     #[cold]
     pub(crate) fn donated(&self, operation: &'static str) -> Error {
-        Error::Donated {
-            operation,
-            ty: self.ty.to_string(),
+        let ty = self.ty.to_string();
+        if self.is_freed() {
+            Error::Deleted { operation, ty }
+        } else {
+            Error::Donated { operation, ty }
         }
     }
 
@@ -345,7 +386,7 @@ impl Drop for Buffer {
         let state = *self.state.get_mut();
         if state & DONATED != 0 {
             // SAFETY: the handle is ours and not used again.
-            unsafe { client.under_way.push(self.raw, state & !DONATED) };
+            unsafe { client.under_way.push(self.raw, state & !(DONATED | FREED)) };
         } else {
             // SAFETY: as above. Running executions keep the memory alive.
             unsafe { crate::under_way::destroy(client.api, self.raw) };

@@ -172,6 +172,28 @@ pub enum Error {
         /// The buffer's type.
         ty: String,
     },
+    /// A buffer that was deleted is used again.
+    #[error(
+        "{operation}: the buffer {ty} was deleted and no longer contains data\n  help: delete an \
+         array after its last use"
+    )]
+    Deleted {
+        /// The operation that was attempted.
+        operation: &'static str,
+        /// The buffer's type.
+        ty: String,
+    },
+    /// A buffer cannot be deleted, because its contents are in use.
+    #[error(
+        "{operation}: the contents of the buffer {ty} are in use\n  help: end the launches and \
+         reads of other threads first"
+    )]
+    InUse {
+        /// The operation that was attempted.
+        operation: &'static str,
+        /// The buffer's type.
+        ty: String,
+    },
 }
 
 ramie_base::debug_is_message!(Error);
@@ -183,7 +205,9 @@ impl Error {
             Error::Plugin { code, .. } | Error::No64BitFloats { code, .. } => *code,
             Error::PluginNotFound { .. } => ErrorCode::NotFound,
             Error::UnsupportedVersion { .. } | Error::Callbacks { .. } => ErrorCode::Unimplemented,
-            Error::Donated { .. } => ErrorCode::FailedPrecondition,
+            Error::Donated { .. } | Error::Deleted { .. } | Error::InUse { .. } => {
+                ErrorCode::FailedPrecondition
+            }
             Error::HostMemory { .. } => ErrorCode::ResourceExhausted,
             _ => ErrorCode::InvalidArgument,
         }

@@ -384,6 +384,10 @@ impl Inner {
                     format!("the buffer that is donated as argument {}", other % inputs),
                     "a buffer that this call does not donate; help: pass a copy, or list the donated position as non-donatable".into(),
                 ),
+                None if arg.is_freed() => error(
+                    format!("a deleted buffer {ty}"),
+                    "a buffer that still contains data".into(),
+                ),
                 None => error(
                     format!("a deleted buffer {ty}, donated to an earlier execution"),
                     "a buffer that still contains data".into(),
@@ -405,6 +409,7 @@ impl Inner {
                 "the buffer that is also donated as argument {}",
                 other % inputs
             ),
+            None if arg.is_freed() => format!("a deleted buffer {}", arg.buffer_type()),
             None if arg.is_deleted() => format!(
                 "a deleted buffer {}, donated to an earlier execution",
                 arg.buffer_type()

@@ -150,6 +150,35 @@ fn a_deleted_buffer_is_refused_everywhere() {
 }
 
 #[test]
+fn a_buffer_is_deleted_unless_it_is_in_use() {
+    let executable = compile(INCREMENT, &[f32s(&[1024]), f32s(&[])], &[true, false]);
+    let (x, one) = (
+        put(&[5.; 1024], &[1024], device(0)),
+        put(&[1.], &[], device(0)),
+    );
+    let view = one.host_view().unwrap();
+    let error = one.delete().unwrap_err();
+    assert!(matches!(error, Error::InUse { .. }), "{error}");
+    drop(view);
+    assert_eq!(get(&one), [1.]);
+    one.delete().unwrap();
+    one.delete().unwrap();
+    assert!(one.is_deleted() && !one.is_donated());
+    assert!(matches!(one.wait().unwrap_err(), Error::Deleted { .. }));
+    let error = run(&executable, &[&x, &one]).unwrap_err().to_string();
+    assert!(
+        error.contains("argument 1 for device 0: got a deleted buffer f32[]"),
+        "{error}"
+    );
+    x.delete().unwrap();
+    let error = run(&executable, &[&x, &one]).unwrap_err().to_string();
+    assert!(
+        error.contains("argument 0 for device 0: got a deleted buffer f32[1024]"),
+        "{error}"
+    );
+}
+
+#[test]
 fn inputs_listed_as_non_donatable_are_copied() {
     let executable = compile(INCREMENT, &[f32s(&[1024]), f32s(&[])], &[true, false]);
     let (x, one) = (

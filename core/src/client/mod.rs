@@ -1,6 +1,7 @@
 //! The process's XLA client: its plugin and devices, compilation, and transfers of elements to
 //! devices and back. Uses only `functions` and the folders before it.
 
+pub(crate) mod assemble;
 mod cache;
 mod compile;
 mod dump;
@@ -33,7 +34,7 @@ pub(crate) use compile::{
     Cache, ModuleBytes, Origin, Program, compile, compile_module, compile_or_load,
 };
 pub use compile::{CompilationStats, compilation_stats};
-pub use make_mesh::{make_mesh, make_mesh_with};
+pub use make_mesh::{create_hybrid_device_mesh, make_mesh, make_mesh_with};
 
 /// Options of the process's client. Set them before the first array is created; see
 /// [`configure`].

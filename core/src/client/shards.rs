@@ -51,6 +51,18 @@ impl Array {
         }
     }
 
+    /// Returns `true` if all devices of the array belong to this process. Traced arrays, and
+    /// scalars that have not been used, are addressable.
+    ///
+    /// ```
+    /// use ramie_core::Array;
+    /// assert!(Array::from([1.0f32, 2.0]).is_fully_addressable());
+    /// ```
+    pub fn is_fully_addressable(&self) -> bool {
+        let sharding = self.sharding();
+        sharding.is_none_or(|s| s.devices().iter().all(|d| d.is_addressable()))
+    }
+
     /// Returns the shards on devices of this process, in the order of the sharding's devices.
     ///
     /// # Panics
@@ -163,7 +175,6 @@ pub fn make_array_from_callback<T: Element>(
 /// # Panics
 /// Panics if a dimension of `shape`, the shape of the whole array, is not divisible by its number
 /// of shards.
-#[doc(alias = "host_local_array_to_global_array")]
 #[track_caller]
 pub fn make_array_from_process_local_data<T: Element>(
     local: &[T],

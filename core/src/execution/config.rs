@@ -2,14 +2,17 @@
 
 use crate::execution::{jit, numerics};
 use crate::lax::Precision;
-use crate::prim::dot;
+use crate::prim::{dot, promotion};
 
 pub use crate::execution::jit::log_compiles;
 pub use crate::execution::numerics::{debug_infs, debug_nans};
 pub use crate::prim::dot::default_matmul_precision;
+pub use crate::prim::promotion::{
+    DtypePromotion, RankPromotion, numpy_dtype_promotion, numpy_rank_promotion,
+};
 pub use crate::program::disable::disable_jit;
 
-/// The settings. Environment variables set their first values.
+/// The settings. Environment variables set the first values of those that name one.
 ///
 /// Options that are fixed when the client is created are in
 /// [`RuntimeOptions`](crate::options::RuntimeOptions). Settings that hold for a scope are functions that
@@ -31,12 +34,19 @@ pub struct Config {
     pub default_matmul_precision: Option<Precision>,
     /// Whether compilations are logged (`jax_log_compiles`, `RAMIE_LOG_COMPILES`).
     pub log_compiles: bool,
+    /// Whether operands of different dtypes are promoted (`jax_numpy_dtype_promotion`).
+    pub numpy_dtype_promotion: DtypePromotion,
+    /// Whether operands of different ranks are broadcast (`jax_numpy_rank_promotion`).
+    pub numpy_rank_promotion: RankPromotion,
 }
 
 /// Returns the current settings.
 pub fn read() -> Config {
     let (debug_nans, debug_infs) = numerics::checked_kinds();
+    let (numpy_dtype_promotion, numpy_rank_promotion) = promotion::process_default();
     Config {
+        numpy_dtype_promotion,
+        numpy_rank_promotion,
         debug_nans,
         debug_infs,
         default_matmul_precision: dot::process_default(),
@@ -65,6 +75,10 @@ pub fn update(change: impl FnOnce(&mut Config)) {
     }
     if after.default_matmul_precision != before.default_matmul_precision {
         dot::set_process_default(after.default_matmul_precision);
+    }
+    let promotions = |c: Config| (c.numpy_dtype_promotion, c.numpy_rank_promotion);
+    if promotions(after) != promotions(before) {
+        promotion::set_process_default(promotions(after));
     }
     if after.log_compiles != before.log_compiles {
         jit::log_compiles(after.log_compiles);

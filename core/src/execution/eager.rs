@@ -11,13 +11,15 @@ use crate::dtypes::Literal;
 use crate::execution::{fill, numerics};
 use crate::extend::Outputs;
 use crate::prim::fused;
+use crate::prim::shape::BroadcastInDim;
 use crate::prim::{self, Primitive};
 use crate::program::array::{DeviceArray, Repr};
 use crate::program::backend::{Backend, Failure, HostElements, Registration};
 use crate::program::jaxpr::{Atom, Eqn, Jaxpr, Scope, Var};
 use crate::program::lower::Partition;
 use crate::sharding::Sharding;
-use crate::types::sharding::{Mesh, NamedSharding};
+use crate::types::sharding::{Mesh, NamedSharding, typed};
+use crate::typing::Dims;
 use crate::{Array, Aval, Error, Platform};
 use ramie_pjrt::{Buffer, Device, Executable};
 use smallvec::SmallVec;
@@ -258,12 +260,8 @@ fn reshard(array: &Array, sharding: NamedSharding) -> crate::Result<Array> {
         array.aval().with_sharding(None),
         sharded::input_sharding(array, sharding.mesh()),
     )];
-    let internal = |e| match e {
-        Failure::Runtime(e) => e,
-        Failure::Shape(e) => Error::Configuration(e.render("device_put", &[])),
-        Failure::Value(message) => Error::Configuration(message),
-    };
-    let made = on_mesh(&primitive, &ins, sharding.mesh()).map_err(internal)?;
+    let failed = |e| error_of("device_put", e);
+    let made = on_mesh(&primitive, &ins, sharding.mesh()).map_err(failed)?;
     let held = array.device_array()?;
     let mut out = None;
     let program = &made.value;
@@ -271,6 +269,37 @@ fn reshard(array: &Array, sharding: NamedSharding) -> crate::Result<Array> {
         .layout
         .run(&program.executable, &[held], &[], |a| out = Some(a))?;
     Ok(out.expect("the program has one result"))
+}
+
+/// Creates an array filled with a scalar. Each device fills its own shard.
+fn full(value: Literal, shape: &[usize], to: Sharding) -> crate::Result<Array> {
+    if let Sharding::Named(named) = to
+        && named.memory_kind().is_some()
+    {
+        return put::place(&full(value, shape, named.in_device_memory().into())?, to);
+    }
+    let aval = typed(value.aval().with_shape(shape), to);
+    let (scalar, caller) = (Array::literal(value), Location::caller());
+    let buffers = put::buffers(aval, to, |_, local, device| {
+        let fill = BroadcastInDim {
+            shape: local.shape().into(),
+            broadcast_dimensions: Dims::new(),
+            sharding: None,
+        };
+        let filled = client::with_default_device(device, || run(&fill, &[&scalar], caller));
+        let filled = filled.map_err(|e| error_of("full", e))?.remove(0);
+        Ok(client::assemble::into_buffers(filled)?.remove(0))
+    })?;
+    Ok(Array::from_parts(aval, buffers, to))
+}
+
+/// Returns the error of an operation that has no operands of the caller.
+fn error_of(operation: &str, failure: Failure) -> Error {
+    match failure {
+        Failure::Runtime(e) => e,
+        Failure::Shape(e) => Error::Configuration(e.render(operation, &[])),
+        Failure::Value(message) => Error::Configuration(message),
+    }
 }
 
 /// Computes with the process's client.
@@ -306,6 +335,10 @@ impl Backend for Eager {
 
     fn put_scalar(&self, literal: Literal) -> crate::Result<Arc<DeviceArray>> {
         client::put_scalar(literal)
+    }
+
+    fn full(&self, value: Literal, shape: &[usize], to: Sharding) -> crate::Result<Array> {
+        full(value, shape, to)
     }
 
     fn place(&self, array: &Array, to: Sharding) -> crate::Result<Array> {

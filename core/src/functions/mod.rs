@@ -9,6 +9,7 @@ pub mod image;
 pub(crate) mod implicit;
 pub mod linalg;
 pub(crate) mod ops;
+pub(crate) mod pad_shard;
 pub mod random;
 pub mod stats;
 pub(crate) mod train_steps;

@@ -20,6 +20,7 @@ pub(crate) mod fused;
 pub mod index;
 pub(crate) mod nested;
 pub(crate) mod operands;
+pub(crate) mod promotion;
 pub mod random;
 pub mod reduce;
 pub mod remat;

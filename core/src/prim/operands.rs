@@ -2,6 +2,7 @@
 
 use crate::base::{error, location};
 use crate::dtypes::Literal;
+use crate::prim::promotion;
 use crate::program::class::not_broadcastable;
 use crate::typing::Dims;
 use crate::{Array, DType};
@@ -10,6 +11,7 @@ use std::borrow::Borrow;
 /// Promotes both operands to a common dtype, and to a common rank unless one of them is 0-d.
 #[track_caller]
 pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
+    promotion::check_dtypes(operation, a, b);
     let (x, y) = (a.aval(), b.aval());
     let (dtype, weak) = DType::promote((x.dtype(), x.weak_type()), (y.dtype(), y.weak_type()));
     let (a, b) = (convert(a, dtype, weak), convert(b, dtype, weak));
@@ -19,6 +21,7 @@ pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
     if crate::numpy::broadcast_shapes(&[a.shape(), b.shape()]).is_none() {
         refuse_shapes(operation, &[&a, &b]);
     }
+    promotion::check_ranks(operation, &[&a, &b]);
     let rank = a.ndim().max(b.ndim());
     (lead(&a, rank), lead(&b, rank))
 }
@@ -82,6 +85,9 @@ pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (D
 #[track_caller]
 pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Vec<Array> {
     let (dtype, weak) = common_type(operation, arrays);
+    for pair in arrays.windows(2) {
+        promotion::check_dtypes(operation, pair[0].borrow(), pair[1].borrow());
+    }
     arrays
         .iter()
         .map(|a| convert(a.borrow(), dtype, weak))
@@ -122,6 +128,7 @@ pub(crate) fn broadcast_promoted(operation: &str, arrays: &[Array]) -> Vec<Array
     let arrays = promote_all(operation, arrays);
     let refs: Vec<&Array> = arrays.iter().collect();
     let rank = common_shape(operation, &refs).len();
+    promotion::check_ranks(operation, &refs);
     arrays
         .iter()
         .map(|a| {

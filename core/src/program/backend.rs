@@ -52,6 +52,9 @@ pub(crate) trait Backend: Send + Sync {
     /// Copies a scalar to the default device.
     fn put_scalar(&self, literal: Literal) -> Result<Arc<DeviceArray>>;
 
+    /// Creates an array filled with a scalar. Its dimensions are known to be divisible.
+    fn full(&self, value: Literal, shape: &[usize], to: Sharding) -> Result<Array>;
+
     /// Moves an array whose dimensions are known to be divisible.
     fn place(&self, array: &Array, to: Sharding) -> Result<Array>;
 

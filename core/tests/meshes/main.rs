@@ -1,5 +1,6 @@
 //! Programs over meshes of 8 virtual devices.
 
+mod assemble;
 mod callbacks_on_meshes;
 mod collectives_on_meshes;
 mod devices;

@@ -1,5 +1,6 @@
 //! `device_get` and `device_put` of whole trees, donated and traced; properties of meshes.
 
+use crate::mesh;
 use ramie_core::sharding::{AbstractMesh, AxisType, device_put_donating};
 use ramie_core::*;
 use ramie_testing::panic_message;
@@ -50,6 +51,59 @@ fn a_single_device_has_no_effect_in_traces() {
     assert_eq!(f(&device_put(&x, second)).devices(), [second]);
     let g = grad(move |x: Array| device_put(&x, second).square().sum());
     assert_eq!(g(x).to_vec::<f32>(), [2.0]);
+}
+
+#[test]
+fn freed_arrays_are_refused_everywhere() {
+    let sharding = NamedSharding::new(mesh(), P!["x"]);
+    let x = device_put(&Array::arange(8), sharding);
+    let one = Array::arange(3) * 2;
+    let (sum, other) = (x.sum(), x.clone());
+    assert!(one.block_until_ready().is_ready() && !one.is_deleted());
+    assert!(x.block_until_ready().is_ready() && !other.is_deleted());
+    x.free();
+    x.free();
+    one.free();
+    assert!(x.is_deleted() && other.is_deleted() && one.is_deleted());
+    assert_eq!(sum.item::<i32>(), 28);
+    let double = jit(|x: &Array| x * 2);
+    for x in [&one, &other] {
+        for text in [
+            panic_message(|| x + 1),
+            panic_message(|| double(x)),
+            panic_message(|| x.to_vec::<i32>()),
+            panic_message(|| x.addressable_shards().len()),
+            panic_message(|| x.is_ready()),
+            panic_message(|| x.block_until_ready().size()),
+            panic_message(|| device_put(x, devices()[2])),
+        ] {
+            assert!(text.contains("deleted"), "{text}");
+        }
+    }
+    assert_eq!(
+        (one.shape(), one.itemsize(), one.nbytes()),
+        (&[3][..], 4, 12)
+    );
+    let scalar = Array::from(3.0f32);
+    scalar.free();
+    assert!(!scalar.is_deleted());
+    assert_eq!(scalar.item::<f32>(), 3.0);
+    let text = panic_message(|| jit(|x: &Array| x.free())(&scalar));
+    assert!(text.starts_with("free: the value of a traced"), "{text}");
+}
+
+#[test]
+fn an_array_has_a_device_or_several() {
+    let x = device_put(&Array::arange(8), devices()[3]);
+    assert_eq!((x.device(), x.is_fully_addressable()), (devices()[3], true));
+    assert_eq!(Array::from(2).device(), devices()[0]);
+    let x = device_put(&x, NamedSharding::new(mesh(), P!["x"]));
+    assert!(x.is_fully_addressable());
+    let text = panic_message(|| x.device());
+    assert!(
+        text.contains("i32[8] is on 8 devices") && text.contains("x.devices()"),
+        "{text}"
+    );
 }
 
 #[test]

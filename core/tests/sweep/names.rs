@@ -28,7 +28,12 @@ const EXCLUDED: &[(&str, &str)] = &[
         "aval same shape dtype ndim size nbytes is_tracer devices shape_dtype_struct try_to_bytes \
          try_to_vec to_vec item try_to_ndarray to_ndarray einsum_path random::default_impl \
          random::set_default_impl random::key_impl random::key_dtype random::clone \
-         random::key_data random::draw block_until_ready type_of result_type s",
+         random::key_data random::draw block_until_ready type_of result_type s dims itemsize \
+         is_ready free is_deleted device",
+    ),
+    (
+        "it is a setting for a scope; core/tests/numerics.rs calls it",
+        "numpy_dtype_promotion numpy_rank_promotion",
     ),
     (
         "the operands of the sweep are made by it",

@@ -184,6 +184,26 @@ impl<T: Element> From<ArrayD<T>> for HostArray {
     }
 }
 
+/// Copies an array to the default device.
+///
+/// # Panics
+/// Panics if there is no working plugin, or if the device is out of memory.
+///
+/// ```
+/// use ramie_core::Array;
+/// let x = ramie_data::HostArray::from(ndarray::array![1.0f32, 2.0].into_dyn());
+/// assert_eq!(Array::from(&x).to_vec::<f32>(), [1.0, 2.0]);
+/// ```
+impl From<&HostArray> for Array {
+    #[track_caller]
+    fn from(host: &HostArray) -> Array {
+        match Array::try_from_bytes(&host.bytes, &host.shape, host.dtype) {
+            Ok(array) => array,
+            Err(e) => panic!("Array::from: {e}"),
+        }
+    }
+}
+
 impl Sample for HostArray {
     type Batch = HostArray;
     fn is_like(&self, other: &HostArray) -> bool {

@@ -56,7 +56,7 @@ struct History {
 impl History {
     /// Creates the history of prompts `[batch, length]` with space for new tokens.
     fn new(prompts: &Array, new: usize) -> History {
-        let (batch, length) = (prompts.shape()[0], prompts.shape()[1]);
+        let [batch, length] = prompts.dims();
         let space = prompts.slice_in_dim(0, 1, 1, 1).broadcast_to(&[batch, new]);
         History {
             tokens: concatenate(&[prompts.clone(), space], 1),
@@ -260,7 +260,7 @@ impl<M: LanguageModel> Generator<M> {
         key: &Key,
         on_token: Option<OnToken<'a>>,
     ) -> Vec<Vec<i32>> {
-        let (batch, length) = (tokens.shape()[0], tokens.shape()[1]);
+        let [batch, length] = tokens.dims();
         let mut texts = Texts::new(batch, &self.stops, on_token);
         let history = (self.penalizes).then(|| History::new(&tokens, self.max_new_tokens));
         let mut state = (model.evaluated(), history);

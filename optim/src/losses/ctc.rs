@@ -129,9 +129,7 @@ pub fn ctc_loss_with_forward_probs(
 ) -> (Array, Array, Array) {
     let blank = options.blank_id;
     check(logits, logit_paddings, labels, label_paddings, blank);
-    let &[batch, frames, classes] = logits.shape() else {
-        unreachable!("the rank was checked")
-    };
+    let [batch, frames, classes] = logits.dims();
     let count = labels.shape()[1];
     let epsilon = options.log_epsilon;
     let dtype = promote_types(logits.dtype(), DType::F32);

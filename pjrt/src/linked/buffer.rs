@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::sync::{Mutex, OnceLock};
 
-/// An array on a device, until it is donated.
+/// An array on a device, until it is donated or deleted.
 pub(super) struct Buffer {
     value: Mutex<Option<ramie_cpu::Buffer>>,
     device: *mut RawDevice,
@@ -69,7 +69,7 @@ impl Buffer {
     /// Returns the array.
     pub(super) fn value(&self) -> Result<ramie_cpu::Buffer, Failure> {
         let value = lock(&self.value).clone();
-        value.ok_or_else(|| Failure::argument("the buffer has been donated"))
+        value.ok_or_else(|| Failure::argument("the buffer has been donated or deleted"))
     }
 
     /// Returns the axes from the fastest to the slowest.
@@ -81,7 +81,7 @@ impl Buffer {
     /// Takes the array of a donated buffer.
     pub(super) fn take(&self) -> Result<ramie_cpu::Buffer, Failure> {
         let value = lock(&self.value).take();
-        value.ok_or_else(|| Failure::argument("the buffer has been donated"))
+        value.ok_or_else(|| Failure::argument("the buffer has been donated or deleted"))
     }
 }
 
@@ -151,6 +151,10 @@ serve! {
     BufferGetMemoryLayout |args| {
         // SAFETY: a live buffer, which the layout borrows.
         row_major(&mut args.layout, unsafe { buffer(args.buffer) }.order());
+    }
+    BufferDelete |args| {
+        // SAFETY: a live buffer. Executions under way share the elements.
+        drop(lock(&unsafe { buffer(args.buffer) }.value).take());
     }
     BufferIsDeleted |args| {
         // SAFETY: a live buffer.

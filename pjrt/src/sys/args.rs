@@ -205,6 +205,7 @@ arguments! {
     BufferGetMemoryLayout = 63, "PJRT_Buffer_GetMemoryLayout" {
         buffer: *mut RawBuffer, layout: MemoryLayout,
     }
+    BufferDelete = 67, "PJRT_Buffer_Delete" { buffer: *mut RawBuffer }
     BufferIsDeleted = 68, "PJRT_Buffer_IsDeleted" {
         buffer: *mut RawBuffer, is_deleted: bool, reserved: [u8; 7],
     }

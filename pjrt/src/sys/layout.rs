@@ -76,6 +76,7 @@ fn structs_have_the_layout_of_the_c_header() {
         ExecutableGetCompiledMemoryStats { peak_unpadded_heap @ 136 } = 144;
         BufferDestroy { buffer @ 16 } = 24;
         BufferGetMemoryLayout { layout @ 24 } = 104;
+        BufferDelete { buffer @ 16 } = 24;
         BufferIsDeleted { is_deleted @ 24 } = 32;
         BufferCopyToDevice { copy @ 32 } = 40;
         BufferToHostBuffer { event @ 48 } = 56;

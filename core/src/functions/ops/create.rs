@@ -1,9 +1,12 @@
 //! Functions that create arrays.
 
-use crate::dtypes::Scalar;
+use super::sharding::constrain;
+use crate::base::location::fail;
+use crate::dtypes::{Literal, Scalar};
 use crate::prim::shape::Iota;
-use crate::program::trace::bind1;
-use crate::sharding::{OutSharding, Sharding};
+use crate::program::backend::backend;
+use crate::program::trace::{bind1, is_tracing};
+use crate::sharding::{OutSharding, Placed, Sharding};
 use crate::typing::Dims;
 use crate::{Array, Aval, DType, PartitionSpec};
 
@@ -13,7 +16,7 @@ use crate::{Array, Aval, DType, PartitionSpec};
 pub struct Like {
     dtype: Option<DType>,
     shape: Option<Dims>,
-    sharding: Option<PartitionSpec>,
+    sharding: Option<Placed>,
 }
 
 impl Like {
@@ -28,10 +31,10 @@ impl Like {
         self
     }
 
-    /// Sets the sharding over explicit axes of the current mesh (`sharding=` of `lax.full_like`).
+    /// Sets the device or sharding, as in [`Array::full_with`] (`sharding=` of `lax.full_like`).
     /// Defaults to that of the array, if the shape is the same.
-    pub fn sharding(mut self, spec: impl Into<PartitionSpec>) -> Like {
-        self.sharding = Some(spec.into());
+    pub fn sharding(mut self, to: impl Into<Placed>) -> Like {
+        self.sharding = Some(to.into());
         self
     }
 
@@ -66,9 +69,9 @@ impl Array {
         Array::full(shape, 1, dtype)
     }
 
-    /// Creates a [`full`](Array::full) array sharded by `out_sharding` over explicit axes of the
-    /// current mesh. Each device creates its own shard (`jnp.full`, `jnp.zeros` and `jnp.ones` with
-    /// `out_sharding=`).
+    /// Creates a [`full`](Array::full) array on a device, sharded over a mesh, or sharded by a spec
+    /// over explicit axes of the current mesh (`jnp.full`, `jnp.zeros` and `jnp.ones` with `device=`
+    /// or `out_sharding=`). Each device creates its own shard.
     ///
     /// ```no_run
     /// use ramie_core::sharding::{make_mesh_with, AxisType};
@@ -79,18 +82,27 @@ impl Array {
     /// # Ok::<(), ramie_core::Error>(())
     /// ```
     ///
+    /// In a traced function a sharding constrains the value, and a device has no effect, as in
+    /// [`device_put`](crate::device_put).
+    ///
     /// # Panics
-    /// Panics if no mesh is current, or if `out_sharding` does not fit the mesh or the shape.
+    /// Panics if a spec is passed and no mesh is current, or if `out_sharding` does not fit the mesh
+    /// or the shape.
     #[track_caller]
     pub fn full_with(
         shape: &[usize],
         value: impl Into<Scalar>,
         dtype: DType,
-        out_sharding: impl Into<PartitionSpec>,
+        out_sharding: impl Into<Placed>,
     ) -> Array {
-        let spec = out_sharding.into();
-        let sharding = OutSharding::new("full", &[], &spec, shape.len());
-        Array::scalar(value, dtype).repeated(shape, &[], Some(sharding))
+        let value = Literal::new(value, dtype);
+        match out_sharding.into().spec_or_sharding() {
+            Ok(spec) => {
+                let sharding = OutSharding::new("full", &[], spec, shape.len());
+                Array::literal(value).repeated(shape, &[], Some(sharding))
+            }
+            Err(to) => full_on(value, shape, to),
+        }
     }
 
     /// Creates zeros with the shape and dtype of this array.
@@ -131,9 +143,9 @@ impl Array {
             Some(dtype) => self.aval().with_dtype(dtype),
             None => self.aval(),
         };
-        if let Some(spec) = how.sharding {
+        if let Some(to) = how.sharding {
             let shape = how.shape.as_deref().unwrap_or(self.shape());
-            return Array::full_with(shape, value, aval.dtype(), spec);
+            return Array::full_with(shape, value, aval.dtype(), to);
         }
         match how.shape {
             Some(shape) if *shape != *self.shape() => Array::full(&shape, value, aval.dtype()),
@@ -145,12 +157,11 @@ impl Array {
     /// same sharding and the same varying axes.
     #[track_caller]
     fn filled(&self, value: impl Into<Scalar>, aval: Aval) -> Array {
-        let array = Array::filled_as(aval, value);
         match self.sharding() {
-            Some(Sharding::Named(here)) if !array.is_tracer() && aval.sharding().is_none() => {
-                crate::device_put(&array, here)
+            Some(Sharding::Named(here)) if !is_tracing() && aval.sharding().is_none() => {
+                full_on(Literal::new(value, aval.dtype()), aval.shape(), here.into())
             }
-            _ => array,
+            _ => Array::filled_as(aval, value),
         }
     }
 
@@ -254,5 +265,26 @@ impl Array {
         );
         let rows = if k == 0 { rows } else { rows + k as i64 };
         rows.eq(&columns).astype(dtype)
+    }
+}
+
+/// Creates an array filled with `value` on a device or a mesh.
+#[track_caller]
+fn full_on(value: Literal, shape: &[usize], to: Sharding) -> Array {
+    if let Sharding::Named(sharding) = to
+        && let Err(e) = sharding.try_shard_shape(shape)
+    {
+        fail(&e.render("full", &[]));
+    }
+    if is_tracing() {
+        let array = Array::literal(value).broadcast_in_dim(shape, &[]);
+        return match to {
+            Sharding::Named(sharding) => constrain(&array, sharding),
+            Sharding::SingleDevice(_) => array,
+        };
+    }
+    match backend().full(value, shape, to) {
+        Ok(array) => array,
+        Err(e) => fail(&format!("full: {e}")),
     }
 }

@@ -182,6 +182,30 @@ impl Array {
         self.aval().shape()
     }
 
+    /// Returns the dimensions as an array of known length, to be destructured.
+    ///
+    /// ```
+    /// use ramie_core::{Array, DType};
+    /// let x = Array::zeros(&[2, 3, 5], DType::F32);
+    /// let [batch, time, channels] = x.dims();
+    /// assert_eq!((batch, time, channels), (2, 3, 5));
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the array has another number of dimensions.
+    #[track_caller]
+    pub fn dims<const N: usize>(&self) -> [usize; N] {
+        match self.shape().try_into() {
+            Ok(dims) => dims,
+            Err(_) => panic!(
+                "dims: {} has {} dimensions, but the program expects {N}\n  help: pass an array with \
+                 {N} dimensions, or use `x.shape()`",
+                self.describe(),
+                self.ndim()
+            ),
+        }
+    }
+
     /// Returns the dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.aval().dtype()
@@ -195,6 +219,11 @@ impl Array {
     /// Returns the number of elements.
     pub fn size(&self) -> usize {
         self.aval().size()
+    }
+
+    /// Returns the size of an element in bytes.
+    pub fn itemsize(&self) -> usize {
+        self.dtype().size()
     }
 
     /// Returns the size of the elements in bytes.
@@ -322,14 +351,75 @@ impl Array {
     /// Panics with the runtime's message if the computation failed.
     #[track_caller]
     pub fn block_until_ready(&self) -> &Array {
-        if let Repr::Device(d) = &self.0 {
-            for b in &d.buffers {
-                if let Err(e) = b.wait() {
-                    panic!("block_until_ready: the computation failed: {e}");
-                }
+        for b in self.buffers() {
+            if let Err(e) = b.wait() {
+                panic!("block_until_ready: the computation failed: {e}");
             }
         }
         self
+    }
+
+    /// Returns `true` if the elements are computed, or if their computation has failed. Does not
+    /// wait.
+    ///
+    /// ```
+    /// use ramie_core::Array;
+    /// let y = Array::from([1.0f32, 2.0]) * 2.0;
+    /// y.block_until_ready();
+    /// assert!(y.is_ready());
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the array is traced or has no elements, or if it was freed.
+    #[track_caller]
+    pub fn is_ready(&self) -> bool {
+        self.expect_value("is_ready");
+        self.buffers().iter().all(|b| match b.is_ready() {
+            Ok(ready) => ready,
+            Err(e) => panic!("{e}"),
+        })
+    }
+
+    /// Frees the elements on all devices of this process now, although other handles may exist
+    /// (`jax.Array.delete`). Programs that have started can still read them. Later uses of any
+    /// handle panic, or return an error. A scalar that is known on the host keeps its value.
+    ///
+    /// Without `free`, the memory is freed when the last handle is dropped.
+    ///
+    /// ```
+    /// use ramie_core::Array;
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// let y = &x + 1.0;
+    /// x.free();
+    /// assert!(x.is_deleted());
+    /// assert_eq!(y.to_vec::<f32>(), [2.0, 3.0]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the array is traced or has no elements, or if another thread reads the elements
+    /// or passes them to a program at the same time.
+    #[doc(alias = "delete")]
+    #[track_caller]
+    pub fn free(&self) {
+        self.expect_value("free");
+        for buffer in self.buffers() {
+            if let Err(e) = buffer.delete() {
+                panic!("free: {e}");
+            }
+        }
+    }
+
+    /// Returns `true` if [`free`](Array::free) has freed the elements.
+    pub fn is_deleted(&self) -> bool {
+        self.buffers().iter().any(Buffer::is_deleted)
+    }
+
+    /// Returns the buffers of an array on devices.
+    fn buffers(&self) -> &[Buffer] {
+        match &self.0 {
+            Repr::Device(d) => &d.buffers,
+            _ => &[],
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Meshes: grids of devices with named axes.
 
 use crate::base::intern::{Table, by_address};
+use crate::base::location::fail;
 use crate::sharding::AxisName;
 use ramie_pjrt::Device;
 use std::fmt;
@@ -116,6 +117,27 @@ impl AbstractMesh {
         self.position(name).map(|i| self.0.types[i])
     }
 
+    /// Returns the names of the axes that the compiler shards (`Mesh.auto_axes`).
+    pub fn auto_axes(&self) -> Vec<AxisName> {
+        self.axes_of_type(AxisType::Auto)
+    }
+
+    /// Returns the names of the axes that are part of types (`Mesh.explicit_axes`).
+    pub fn explicit_axes(&self) -> Vec<AxisName> {
+        self.axes_of_type(AxisType::Explicit)
+    }
+
+    /// Returns the names of the axes that the program shards (`Mesh.manual_axes`).
+    pub fn manual_axes(&self) -> Vec<AxisName> {
+        self.axes_of_type(AxisType::Manual)
+    }
+
+    fn axes_of_type(&self, axis_type: AxisType) -> Vec<AxisName> {
+        let axes = self.0.names.iter().zip(&self.0.types);
+        let axes = axes.filter(|(_, t)| **t == axis_type);
+        axes.map(|(name, _)| *name).collect()
+    }
+
     pub(crate) fn position(&self, name: AxisName) -> Option<usize> {
         self.0.names.iter().position(|n| *n == name)
     }
@@ -138,6 +160,25 @@ impl AbstractMesh {
                 .zip(types)
                 .map(|(n, t)| change(*n, *t))
                 .collect(),
+        })
+    }
+
+    /// Returns the same axes with the sizes of the smallest part that contains the devices with
+    /// these indices; `None` if the part has other devices too, or if there are none.
+    fn part(&self, indices: &[usize]) -> Option<AbstractMesh> {
+        let all: Vec<Vec<usize>> = indices.iter().map(|&i| self.coordinates(i)).collect();
+        let size = |d: usize| {
+            let along = || all.iter().map(|at| at[d]);
+            Some(along().max()? - along().min()? + 1)
+        };
+        let sizes: Box<[usize]> = (0..self.0.sizes.len()).map(size).collect::<Option<_>>()?;
+        let full = sizes.iter().product::<usize>() == indices.len();
+        full.then(|| {
+            AbstractMesh::keep(Shape {
+                names: self.0.names.clone(),
+                sizes,
+                types: self.0.types.clone(),
+            })
         })
     }
 
@@ -297,6 +338,33 @@ impl Mesh {
             .filter(|d| d.is_addressable())
     }
 
+    /// Returns the part of the mesh on the devices of this process, with the same axes
+    /// (`Mesh.local_mesh`).
+    ///
+    /// # Panics
+    /// Panics if the devices of this process are not a contiguous part of the mesh.
+    #[track_caller]
+    pub fn local_mesh(&self) -> Mesh {
+        let indices = 0..self.size();
+        let indices: Vec<usize> = indices
+            .filter(|&i| self.0.devices[i].is_addressable())
+            .collect();
+        let Some(axes) = self.0.axes.part(&indices) else {
+            fail(&format!(
+                "local_mesh: the {} devices of this process are not a contiguous part of {self:?}\n  \
+                 help: order the devices so that each process has a block of the mesh",
+                indices.len()
+            ))
+        };
+        let devices: Vec<Device> = self.local_devices().collect();
+        Mesh::new(&devices, axes)
+    }
+
+    /// Returns the ids of the devices in row-major order (`Mesh.device_ids`).
+    pub fn device_ids(&self) -> Vec<i32> {
+        self.0.devices.iter().map(|d| d.id()).collect()
+    }
+
     /// Returns the names of the axes, the slowest-varying first.
     pub fn axis_names(&self) -> &'static [AxisName] {
         self.0.axes.axis_names()
@@ -357,5 +425,27 @@ impl fmt::Debug for Mesh {
             self.0.axes.describe(),
             types.join(", ")
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AbstractMesh, AxisType};
+
+    #[test]
+    fn a_part_of_a_mesh_is_contiguous() {
+        let mesh = AbstractMesh::new(&[4, 2], &["x", "y"], AxisType::Explicit);
+        let sizes = |indices: &[usize]| Some(mesh.part(indices)?.axis_sizes().to_vec());
+        assert_eq!(sizes(&[0, 1, 2, 3]), Some(vec![2, 2]));
+        assert_eq!(sizes(&[4, 6]), Some(vec![2, 1]));
+        assert_eq!(sizes(&[3]), Some(vec![1, 1]));
+        assert_eq!(sizes(&[0, 4]), None, "rows 0 and 2");
+        assert_eq!(sizes(&[0, 3]), None, "a diagonal");
+        assert_eq!(sizes(&[]), None);
+        let part = mesh.part(&[2, 3]).expect("a row");
+        assert_eq!(
+            (part.axis_names(), part.axis_types()),
+            (mesh.axis_names(), mesh.axis_types())
+        );
     }
 }

@@ -6,10 +6,10 @@ use crate::base::location::fail;
 
 /// A target for arrays: a device, a sharding over a mesh, or a partition spec on the current
 /// mesh.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed(Target);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Target {
     Sharding(Sharding),
     Spec(Box<PartitionSpec>),
@@ -27,6 +27,14 @@ impl From<PartitionSpec> for Placed {
 }
 
 impl Placed {
+    /// Returns the spec, or else the sharding.
+    pub(crate) fn spec_or_sharding(&self) -> Result<&PartitionSpec, Sharding> {
+        match &self.0 {
+            Target::Spec(spec) => Ok(spec),
+            Target::Sharding(sharding) => Err(*sharding),
+        }
+    }
+
     /// Returns the sharding; a spec refers to the current mesh.
     #[track_caller]
     pub(crate) fn sharding(&self, operation: &str) -> Sharding {

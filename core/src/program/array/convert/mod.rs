@@ -186,6 +186,34 @@ impl Array {
             _ => Vec::new(),
         }
     }
+
+    /// Returns the device that stores the elements. A scalar that has not been used yet is copied
+    /// to the default device first.
+    ///
+    /// ```
+    /// use ramie_core::{Array, devices};
+    /// assert_eq!(Array::from([1.0f32, 2.0]).device(), devices()[0]);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if several devices store the array, or if it is traced or has no elements.
+    #[track_caller]
+    pub fn device(&self) -> Device {
+        self.expect_value("device");
+        let held = match self.device_array() {
+            Ok(held) => held,
+            Err(e) => panic!("device: {e}"),
+        };
+        match held.sharding.devices() {
+            [device] => *device,
+            many => panic!(
+                "device: {} is on {} devices\n  help: use `x.devices()` for the devices, or \
+                 `x.sharding()` for the sharding",
+                self.aval(),
+                many.len()
+            ),
+        }
+    }
 }
 
 /// Returns the `help:` text for reading elements as another dtype.
