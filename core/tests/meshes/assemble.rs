@@ -195,7 +195,7 @@ fn batches_of_any_size_run_on_a_mesh() {
         }
     };
     let forward = jit(model.clone());
-    let sharded = pad_shard_unpad(forward, to);
+    let sharded = pad_shard_unpad(&*forward, to);
     for rows in [13, 16, 1, 8] {
         let x = (Array::iota(&[rows, 3], 0, DType::F32) * 0.5).sin();
         let batch = (x, Array::arange(rows));
@@ -206,7 +206,7 @@ fn batches_of_any_size_run_on_a_mesh() {
     }
     assert_eq!(forward.compilations(), 2, "of 8 and of 16 rows");
     let forward = jit(model);
-    let sharded = pad_shard_unpad_with(forward, to, 2);
+    let sharded = pad_shard_unpad_with(&*forward, to, 2);
     for rows in [13, 16, 1] {
         let batch = (Array::ones(&[rows, 3], DType::F32), Array::arange(rows));
         assert_eq!(sharded(&batch).1.shape(), [rows, 2]);
