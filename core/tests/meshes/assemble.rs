@@ -40,7 +40,7 @@ fn shards_that_do_not_fit_are_refused() {
     let x = Array::arange(8);
     let error = |shape: &[usize], arrays| {
         let result = make_array_from_single_device_arrays(shape, to, arrays);
-        result.err().expect("an error").to_string()
+        result.expect_err("an error").to_string()
     };
     let text = error(&[8], shards(&x, to)[..7].to_vec());
     assert!(
@@ -90,7 +90,7 @@ fn local_arrays_become_global_ones() {
     let back = global_array_to_host_local_array(&global, mesh, specs).expect("arrays");
     assert!(back.0.same(&global.0) && back.1.same(&global.1));
     let odd = host_local_array_to_global_array(&Array::arange(3), mesh, P!["x"]);
-    let text = odd.err().expect("an error").to_string();
+    let text = odd.expect_err("an error").to_string();
     assert!(text.contains("into 4 parts, but its size is 3"), "{text}");
 }
 
@@ -195,7 +195,7 @@ fn batches_of_any_size_run_on_a_mesh() {
         }
     };
     let forward = jit(model.clone());
-    let sharded = pad_shard_unpad(|batch| forward(batch), to);
+    let sharded = pad_shard_unpad(&*forward, to);
     for rows in [13, 16, 1, 8] {
         let x = (Array::iota(&[rows, 3], 0, DType::F32) * 0.5).sin();
         let batch = (x, Array::arange(rows));
@@ -206,7 +206,7 @@ fn batches_of_any_size_run_on_a_mesh() {
     }
     assert_eq!(forward.compilations(), 2, "of 8 and of 16 rows");
     let forward = jit(model);
-    let sharded = pad_shard_unpad_with(|batch| forward(batch), to, 2);
+    let sharded = pad_shard_unpad_with(&*forward, to, 2);
     for rows in [13, 16, 1] {
         let batch = (Array::ones(&[rows, 3], DType::F32), Array::arange(rows));
         assert_eq!(sharded(&batch).1.shape(), [rows, 2]);

@@ -35,4 +35,5 @@ mod samplers;
 mod shape;
 mod smoke;
 mod sort;
+mod stats;
 mod window_choice;

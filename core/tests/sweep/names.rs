@@ -84,7 +84,11 @@ pub fn check(table: &BTreeSet<&str>) {
             }
             found.extend(methods(&text));
             let module = match *module {
-                "stats::" => format!("stats::{}::", file.file_stem().expect("a name").display()),
+                "stats::" => {
+                    let stem = file.file_stem().expect("a name").display().to_string();
+                    let is_public = text.contains(&format!("pub mod {stem};"));
+                    format!("stats::{}", if is_public { stem + "::" } else { String::new() })
+                }
                 other => other.to_string(),
             };
             let public = |f: &String| match *place {

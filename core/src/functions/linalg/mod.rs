@@ -26,7 +26,7 @@ macro_rules! tree_of_arrays {
         }
     };
 }
-use tree_of_arrays;
+pub(crate) use tree_of_arrays;
 
 mod decompositions;
 mod determinant;
