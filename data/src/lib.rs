@@ -91,9 +91,9 @@ pub use digits::{Digits, Split};
 pub use error::{Error, Result};
 pub use generator::Generator;
 pub use loader::{
-    BatchSampler, BucketSampler, DataLoader, DistributedSampler, LoaderIter, LoaderState, Masked,
-    Order, PerformanceBudget, PerformanceConfig, RandomSampler, Sampler, SequentialSampler,
-    SubsetRandomSampler, WeightedRandomSampler,
+    BatchSampler, BucketSampler, ConsecutiveBatches, DataLoader, DistributedSampler, LoaderIter,
+    LoaderState, Masked, Order, PerformanceBudget, PerformanceConfig, RandomSampler, Sampler,
+    SequentialSampler, SubsetRandomSampler, WeightedRandomSampler,
 };
 pub use one_hot::one_hot;
 pub use permutation::Permutation;

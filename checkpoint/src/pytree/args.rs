@@ -1,6 +1,6 @@
 //! Arguments with fewer options: whole trees and single arrays.
 
-use super::{PyTreeRestore, PyTreeSave};
+use super::{LeafSave, PyTreeRestore, PyTreeSave};
 use crate::Result;
 use crate::commit::{ItemReader, Process, RestoreArgs, SaveArgs, Snapshot};
 use ramie_core::sharding::Sharding;
@@ -41,6 +41,12 @@ impl<'a, T: Tree> StandardSave<'a, T> {
         StandardSave(save)
     }
 
+    /// Sets the storage of each array, by path (`save_args`); see [`PyTreeSave::leaves`].
+    #[doc(alias = "save_args")]
+    pub fn leaves(self, leaves: impl Fn(&str, &Array) -> LeafSave + 'a) -> Self {
+        StandardSave(self.0.leaves(leaves))
+    }
+
     /// Sets custom metadata of the tree.
     pub fn custom_metadata(self, value: Value) -> Self {
         StandardSave(self.0.custom_metadata(value))
@@ -70,6 +76,13 @@ impl<'a, T: Tree> StandardRestore<'a, T> {
     /// padded with zeros; the number of axes must still match.
     pub fn strict(self, strict: bool) -> Self {
         StandardRestore(self.0.strict(strict))
+    }
+
+    /// Sets the sharding of each array, by path and shape (`fallback_sharding`); see
+    /// [`PyTreeRestore::place`].
+    #[doc(alias = "fallback_sharding")]
+    pub fn place(self, place: impl Fn(&str, &[usize]) -> Option<Sharding> + 'a) -> Self {
+        StandardRestore(self.0.place(place))
     }
 
     /// Sets whether arrays are converted to the target's dtypes even if values change; see

@@ -18,6 +18,51 @@ impl<F: Fn(usize) -> Vec<Vec<usize>> + Send + Sync> BatchSampler for F {
     }
 }
 
+/// A batch sampler that cuts the order of a sampler into batches of one size
+/// (`torch.utils.data.BatchSampler`), for samplers of batches that build on another. A loader does
+/// the same with `sampler`, `batch_size` and `drop_last`.
+///
+/// ```
+/// use ramie_data::{BatchSampler, ConsecutiveBatches, LastBatch, SequentialSampler};
+/// let batches = ConsecutiveBatches::new(SequentialSampler(5), 2, LastBatch::Drop);
+/// assert_eq!(batches.batches(0), [[0, 1], [2, 3]]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ConsecutiveBatches<S> {
+    sampler: S,
+    batch_size: usize,
+    last: LastBatch,
+}
+
+impl<S: Sampler> ConsecutiveBatches<S> {
+    /// Creates a sampler of batches of `batch_size` elements.
+    ///
+    /// # Panics
+    /// Panics if `batch_size` is 0.
+    #[track_caller]
+    pub fn new(sampler: S, batch_size: usize, last: LastBatch) -> ConsecutiveBatches<S> {
+        assert!(
+            batch_size > 0,
+            "ConsecutiveBatches: the batch size is 0\n  help: pass a batch size of at least 1"
+        );
+        ConsecutiveBatches {
+            sampler,
+            batch_size,
+            last,
+        }
+    }
+}
+
+impl<S: Sampler> BatchSampler for ConsecutiveBatches<S> {
+    fn batches(&self, epoch: usize) -> Vec<Vec<usize>> {
+        let order: Vec<usize> = self.sampler.order(epoch).iter().collect();
+        let full =
+            |batch: &&[usize]| self.last == LastBatch::Keep || batch.len() == self.batch_size;
+        let batches = order.chunks(self.batch_size).filter(full);
+        batches.map(<[usize]>::to_vec).collect()
+    }
+}
+
 /// A batch sampler that groups elements of similar length. It returns each element once, in
 /// shuffled batches. This needs little padding and has few shapes to compile for.
 ///

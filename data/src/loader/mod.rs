@@ -11,7 +11,7 @@ mod sampler;
 mod state;
 mod tasks;
 
-pub use batch_sampler::{BatchSampler, BucketSampler};
+pub use batch_sampler::{BatchSampler, BucketSampler, ConsecutiveBatches};
 pub use distributed::DistributedSampler;
 pub use iter::LoaderIter;
 pub use masked::Masked;

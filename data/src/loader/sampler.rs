@@ -26,6 +26,11 @@ enum Kind {
     Permuted(Permutation),
     List(Arc<[usize]>),
     Picked(Arc<[usize]>, Permutation),
+    /// The first `count` indices of permutations of equal length, one after the other.
+    Passes {
+        passes: Arc<[Permutation]>,
+        count: usize,
+    },
     Drawn {
         len: usize,
         count: usize,
@@ -77,7 +82,7 @@ impl Order {
             Kind::Sequential(len) => *len,
             Kind::Permuted(permutation) | Kind::Picked(_, permutation) => permutation.len(),
             Kind::List(indices) => indices.len(),
-            Kind::Drawn { count, .. } => *count,
+            Kind::Passes { count, .. } | Kind::Drawn { count, .. } => *count,
             Kind::Part { len, .. } => *len,
         }
     }
@@ -104,6 +109,10 @@ impl Order {
             Kind::Permuted(permutation) => permutation.get(place),
             Kind::List(indices) => indices[place],
             Kind::Picked(indices, permutation) => indices[permutation.get(place)],
+            Kind::Passes { passes, .. } => {
+                let len = passes[0].len();
+                passes[place / len].get(place % len)
+            }
             Kind::Drawn { len, seed, .. } => seed.fold_in(place as u64).below(*len),
             Kind::Part { of, shard, .. } => {
                 of.get((shard.index() + place * shard.count()) % of.len())
@@ -144,6 +153,7 @@ impl Sampler for SequentialSampler {
 pub struct RandomSampler {
     len: usize,
     draws: Option<usize>,
+    num_samples: Option<usize>,
     seed: u64,
 }
 
@@ -153,8 +163,37 @@ impl RandomSampler {
         RandomSampler {
             len,
             draws: None,
+            num_samples: None,
             seed,
         }
+    }
+
+    /// Sets the number of elements of an epoch. Fewer than all are the first of the random order;
+    /// after all, another random order of all elements follows. With replacement, this is the
+    /// number of draws.
+    ///
+    /// ```
+    /// use ramie_data::{RandomSampler, Sampler};
+    /// let some = RandomSampler::new(10, 42).num_samples(4);
+    /// let all = RandomSampler::new(10, 42);
+    /// assert!(some.order(0).iter().eq(all.order(0).iter().take(4)));
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if there are no elements and the number is not 0.
+    #[must_use]
+    #[track_caller]
+    pub fn num_samples(mut self, num_samples: usize) -> RandomSampler {
+        assert!(
+            self.len > 0 || num_samples == 0,
+            "RandomSampler: cannot return {num_samples} samples of 0 elements\n  help: pass a `len` \
+             of at least 1"
+        );
+        match &mut self.draws {
+            Some(draws) => *draws = num_samples,
+            None => self.num_samples = Some(num_samples),
+        }
+        self
     }
 
     /// Creates a sampler that draws `draws` of `len` elements independently, with replacement.
@@ -171,6 +210,7 @@ impl RandomSampler {
         RandomSampler {
             len,
             draws: Some(draws),
+            num_samples: None,
             seed,
         }
     }
@@ -178,9 +218,21 @@ impl RandomSampler {
 
 impl Sampler for RandomSampler {
     fn order(&self, epoch: usize) -> Order {
-        match self.draws {
-            None => Order::permuted(Permutation::new(self.len, self.seed, epoch)),
-            Some(count) => Order(Kind::Drawn {
+        match (self.draws, self.num_samples) {
+            (None, None) => Order::permuted(Permutation::new(self.len, self.seed, epoch)),
+            (None, Some(count)) => {
+                let seed = |pass: usize| match pass {
+                    0 => self.seed,
+                    pass => Generator::new(self.seed).fold_in(pass as u64).next_u64(),
+                };
+                let passes = 0..count.div_ceil(self.len.max(1));
+                let passes = passes.map(|pass| Permutation::new(self.len, seed(pass), epoch));
+                Order(Kind::Passes {
+                    passes: passes.collect(),
+                    count,
+                })
+            }
+            (Some(count), _) => Order(Kind::Drawn {
                 len: self.len,
                 count,
                 seed: Generator::new(self.seed).fold_in(epoch as u64),

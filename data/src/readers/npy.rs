@@ -1,4 +1,4 @@
-//! Reader of NumPy files: `.npy`, an array, and `.npz`, an archive of arrays.
+//! NumPy files: `.npy`, an array, and `.npz`, an archive of arrays.
 //!
 //! ```
 //! use ramie_data::{HostArray, readers::npy};
@@ -14,9 +14,10 @@ use crate::{Error, HostArray, Result};
 use ramie_core::DType;
 use ramie_core::files::{Message, Problem};
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read};
+use std::io::{Cursor, Read, Write};
 use std::path::Path;
-use zip::ZipArchive;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// The maximum length of a header in bytes. Headers of plain arrays have about a hundred bytes.
 const LONGEST_HEADER: usize = 1 << 16;
@@ -67,6 +68,36 @@ pub fn parse_npz(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, HostArray>
         }
     }
     Ok(arrays)
+}
+
+/// Returns the contents of an `.npz` file of these arrays, uncompressed (`np.savez`). Equal arrays give
+/// equal bytes.
+///
+/// ```
+/// use ramie_data::{HostArray, readers::npy};
+/// use std::collections::BTreeMap;
+/// let x = HostArray::from(ndarray::array![1.0f32, 2.0].into_dyn());
+/// let arrays = BTreeMap::from([("x".to_string(), x)]);
+/// assert_eq!(npy::parse_npz("a.npz", &npy::npz_to_bytes(&arrays)?)?, arrays);
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns an error if NumPy does not have an array's dtype.
+#[doc(alias = "savez")]
+pub fn npz_to_bytes(arrays: &BTreeMap<String, HostArray>) -> Result<Vec<u8>> {
+    let bad = |e: zip::result::ZipError| Error::Other(format!("npz: {e}"));
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::DEFAULT.compression_method(CompressionMethod::Stored);
+    for (name, array) in arrays {
+        archive
+            .start_file(format!("{name}.npy"), stored)
+            .map_err(bad)?;
+        archive
+            .write_all(&to_bytes(array)?)
+            .map_err(|e| bad(e.into()))?;
+    }
+    Ok(archive.finish().map_err(bad)?.into_inner())
 }
 
 /// Returns the contents of an `.npy` file of an array.

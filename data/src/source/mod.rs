@@ -22,7 +22,7 @@ pub use join::{Concat, Zip};
 pub use map::{Map, MapRandom, MapWithIndex};
 pub use mix::{Mix, mix};
 pub use order::{Repeat, Shuffle};
-pub use places::{Places, select_from};
+pub use places::{Places, concat_all, select_from};
 pub use select::Subset;
 pub(crate) use select::{check_fractions, lengths_of};
 pub use window::Windows;

@@ -37,6 +37,35 @@ where
     }
 }
 
+/// Concatenates any number of sources of one type (`torch.utils.data.ConcatDataset`).
+/// [`concat`](crate::SourceExt::concat) joins two sources of different types.
+///
+/// ```
+/// use ramie_data::{IntoSource, Source, source::concat_all};
+/// let words = ["ab", "", "cde"].map(|s| s.chars().collect::<Vec<_>>().into_source());
+/// assert_eq!(concat_all(words).iter().collect::<Result<String, _>>()?, "abcde");
+/// # Ok::<(), ramie_data::Error>(())
+/// ```
+#[doc(alias = "ConcatDataset")]
+pub fn concat_all<S: Source>(
+    sources: impl Into<Vec<S>>,
+) -> Places<S, impl Fn(usize) -> (usize, usize) + Send + Sync + Clone> {
+    let sources = sources.into();
+    let mut len = 0usize;
+    let ends: Vec<usize> = sources
+        .iter()
+        .map(|source| {
+            len = len.saturating_add(source.len());
+            len
+        })
+        .collect();
+    select_from(sources, len, move |index| {
+        let source = ends.partition_point(|end| *end <= index);
+        let start = source.checked_sub(1).map_or(0, |before| ends[before]);
+        (source, index - start)
+    })
+}
+
 impl<S: Source, F: Fn(usize) -> (usize, usize) + Send + Sync> Source for Places<S, F> {
     type Item = S::Item;
     fn len(&self) -> usize {

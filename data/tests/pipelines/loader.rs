@@ -4,9 +4,10 @@
 use ndarray::{Array, Array1, Array2};
 use proptest::prelude::*;
 use ramie_data::{
-    BucketSampler, Buckets, DataLoader, DistributedSampler, Error, IntoSource, LoaderState, Masked,
-    Result, Resumable, Sampler, Shard, Source, SourceExt, SubsetRandomSampler,
-    WeightedRandomSampler, collate, testing,
+    BatchSampler, BucketSampler, Buckets, ConsecutiveBatches, DataLoader, DistributedSampler,
+    Error, IntoSource, LastBatch, LoaderState, Masked, RandomSampler, Result, Resumable, Sampler,
+    SequentialSampler, Shard, Source, SourceExt, SubsetRandomSampler, WeightedRandomSampler,
+    collate, testing,
 };
 use ramie_testing::panic_message;
 use std::sync::Arc;
@@ -573,4 +574,39 @@ fn a_step_that_is_slower_than_its_batches_never_waits() {
     let mut here = loader.workers(0).iter();
     here.by_ref().for_each(drop);
     assert!(here.waited() >= Duration::from_millis(80));
+}
+
+#[test]
+fn random_samples_without_replacement() {
+    let order = |n: usize, epoch: usize| -> Vec<usize> {
+        let sampler = RandomSampler::new(10, 3).num_samples(n);
+        sampler.order(epoch).iter().collect()
+    };
+    let all: Vec<usize> = RandomSampler::new(10, 3).order(1).iter().collect();
+    assert_eq!(order(4, 1), all[..4]);
+    assert_eq!(order(0, 0), [0; 0]);
+    // Two passes and a half: each pass has every element, in another order.
+    let long = order(25, 1);
+    assert_eq!(long[..10], all);
+    let (second, third) = (&long[10..20], &long[20..]);
+    assert!((0..10).all(|i| second.contains(&i)), "{second:?}");
+    assert_ne!(second, &all[..]);
+    assert!(
+        third
+            .iter()
+            .all(|i| third.iter().filter(|j| *j == i).count() == 1),
+        "{third:?}"
+    );
+    let drawn = RandomSampler::with_replacement(10, 5, 3).num_samples(7);
+    assert_eq!(drawn.order(0).len(), 7);
+    let loader = DataLoader::new((0..10usize).into_source()).batch_size(2);
+    let loader = loader.sampler(RandomSampler::new(10, 3).num_samples(4));
+    assert_eq!(loader.iter().count(), 2);
+}
+
+#[test]
+fn batches_of_a_sampler() {
+    let of = |last| ConsecutiveBatches::new(SequentialSampler(5), 2, last).batches(0);
+    assert_eq!(of(LastBatch::Keep), [vec![0, 1], vec![2, 3], vec![4]]);
+    assert_eq!(of(LastBatch::Drop), [[0, 1], [2, 3]]);
 }

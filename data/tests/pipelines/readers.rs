@@ -271,6 +271,9 @@ fn npy_files() {
 #[test]
 fn npz_archives() {
     let arrays = npy::parse_npz("a", &npz()).unwrap();
+    let bytes = npy::npz_to_bytes(&arrays).unwrap();
+    assert_eq!(npy::parse_npz("a", &bytes).unwrap(), arrays);
+    assert_eq!(npy::npz_to_bytes(&arrays).unwrap(), bytes);
     assert_eq!(arrays.keys().collect::<Vec<_>>(), ["x", "y"]);
     assert_eq!(arrays["x"], matrix());
     assert!(
