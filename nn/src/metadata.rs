@@ -42,6 +42,14 @@ impl Metadata {
         self
     }
 
+    /// Removes an entry, if present (`del_metadata`).
+    #[doc(alias = "del_metadata")]
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Metadata {
+        self.entries.remove(name);
+        self
+    }
+
     /// Returns the value of an entry, if present.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.entries.get(name).map(String::as_str)

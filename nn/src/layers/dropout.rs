@@ -38,8 +38,8 @@ pub struct Dropout {
 hyperparameters! {
     /// Options of a [`Dropout`] layer, where `rate` is the probability of dropping an element.
     ///
-    /// As a Linen module, its argument is an array, `(x, Deterministic(!train))`, or an array
-    /// and a key. Without a key, it takes one from the scope.
+    /// As a Linen module, its argument is an array, `(x, Deterministic(!train))`, `(x, key)` or
+    /// `(x, Deterministic(!train), key)`. Without a key, it takes one from the scope.
     ///
     /// ```no_run
     /// use ramie_core::{Array, DType, random};
@@ -223,6 +223,17 @@ impl linen::Module<(Array, Deterministic)> for DropoutConfig {
     #[track_caller]
     fn call(&self, scope: &mut linen::Scope, (x, mode): (Array, Deterministic)) -> Array {
         self.call_with(scope, &x, Some(mode.0), None)
+    }
+    fn class_name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(DropoutConfig::CLASS)
+    }
+}
+
+/// Takes the mode and the key of the call.
+impl linen::Module<(Array, Deterministic, Key)> for DropoutConfig {
+    #[track_caller]
+    fn call(&self, scope: &mut linen::Scope, (x, mode, key): (Array, Deterministic, Key)) -> Array {
+        self.call_with(scope, &x, Some(mode.0), Some(key))
     }
     fn class_name(&self) -> Cow<'static, str> {
         Cow::Borrowed(DropoutConfig::CLASS)

@@ -104,6 +104,21 @@ fn sequences() {
     case("rnn_major").linen(outputs(gru(options(false, false, true))));
 }
 
+#[test]
+fn options_of_the_call_replace_those_of_the_layer() {
+    let golden = Golden::open("flax_recurrent");
+    let case = |name: &str| case(golden, name);
+    let called = |set: fn(RNNInput<Array>) -> RNNInput<Array>| {
+        let rnn = RNN::new(GRUCell::new(4)).options(options(false, true, true));
+        move |s: &mut Scope, x: &[Array]| vec![rnn.call(s, set(RNNInput::new(x[0].clone())))]
+    };
+    case("rnn_reverse").linen(called(|x| {
+        x.time_major(false).reverse(true).keep_order(false)
+    }));
+    case("rnn_reverse_order").linen(called(|x| x.time_major(false).reverse(true)));
+    case("rnn_major").linen(called(|x| x));
+}
+
 /// A layer called with an input made of arrays; carry of one array.
 fn one_carry<K>(
     rnn: RNN<K>,

@@ -308,3 +308,13 @@ fn only_the_options_of_calls_are_static_values() {
     assert_eq!(run(&mut layer, x).dtype(), DType::BF16);
     assert_eq!(run.compilations(), 2);
 }
+
+#[test]
+fn entries_of_metadata_are_removed() {
+    let tagged = Metadata::default().with("tag", "frozen").with("unit", "m");
+    assert_eq!(
+        tagged.clone().without("tag"),
+        Metadata::default().with("unit", "m")
+    );
+    assert_eq!(tagged.clone().without("other"), tagged);
+}

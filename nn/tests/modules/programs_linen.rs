@@ -270,3 +270,20 @@ fn training_and_evaluation() {
     assert_eq!(evaluate(&trained), evaluate(&trained));
     assert_ne!(evaluate(&trained), evaluate(&made));
 }
+
+#[test]
+fn dropout_takes_mode_and_key_of_the_call() {
+    let x = Array::ones(&[64], DType::F32);
+    let call = |train: bool, seed: u64| {
+        let argument = (x.clone(), Deterministic(!train), random::key(seed));
+        Dropout::new(0.5)
+            .apply(&Variables::new(), argument)
+            .to_vec::<f32>()
+    };
+    assert_eq!(call(false, 1), [1.0; 64]);
+    assert_eq!(call(true, 1), call(true, 1));
+    assert_ne!(call(true, 1), call(true, 2));
+    let keyed = Dropout::new(0.5).deterministic(false);
+    let same = keyed.apply(&Variables::new(), (x.clone(), random::key(1)));
+    assert_eq!(call(true, 1), same.to_vec::<f32>());
+}

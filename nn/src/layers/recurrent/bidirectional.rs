@@ -53,16 +53,18 @@ fn inputs<A, B>(input: RNNInput<(A, B)>) -> (RNNInput<A>, RNNInput<B>) {
     let mut keys = input.init_key.map(|key| key.split(2).into_iter());
     let mut next_key = || keys.as_mut().and_then(Iterator::next);
     let forward = RNNInput {
-        inputs: input.inputs.clone(),
         initial_carry: forward,
         seq_lengths: input.seq_lengths.clone(),
         init_key: next_key(),
+        time_major: input.time_major,
+        ..RNNInput::new(input.inputs.clone())
     };
     let backward = RNNInput {
-        inputs: input.inputs,
         initial_carry: backward,
         seq_lengths: input.seq_lengths,
         init_key: next_key(),
+        time_major: input.time_major,
+        ..RNNInput::new(input.inputs)
     };
     (forward, backward)
 }

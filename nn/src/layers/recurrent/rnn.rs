@@ -54,6 +54,17 @@ pub struct RNNInput<C> {
     /// The RNG key of the initial carry. Defaults to a key from the layer's stream in NNX
     /// style, and to the key of seed 0 in Linen style.
     pub init_key: Option<Key>,
+    /// Replaces [`RNNOptions::time_major`] in this call.
+    #[tree(fixed)]
+    pub time_major: Option<bool>,
+    /// Replaces [`RNNOptions::reverse`] in this call. A [`Bidirectional`](crate::Bidirectional)
+    /// ignores it.
+    #[tree(fixed)]
+    pub reverse: Option<bool>,
+    /// Replaces [`RNNOptions::keep_order`] in this call. A [`Bidirectional`](crate::Bidirectional)
+    /// ignores it.
+    #[tree(fixed)]
+    pub keep_order: Option<bool>,
 }
 
 impl<C> From<Array> for RNNInput<C> {
@@ -63,6 +74,9 @@ impl<C> From<Array> for RNNInput<C> {
             initial_carry: None,
             seq_lengths: None,
             init_key: None,
+            time_major: None,
+            reverse: None,
+            keep_order: None,
         }
     }
 }
@@ -80,6 +94,12 @@ impl<C> RNNInput<C> {
         seq_lengths: [Option<Array>],
         /// Sets the RNG key of the initial carry.
         init_key: [Option<Key>],
+        /// Sets whether the time axis is the first one in this call.
+        time_major: [Option<bool>],
+        /// Sets whether this call runs from the last element to the first.
+        reverse: [Option<bool>],
+        /// Sets whether the outputs of a reverse run are returned in the order of the inputs.
+        keep_order: [Option<bool>],
     }
 
     /// Returns the arguments with which a Linen module returns the last carry and the outputs
@@ -198,11 +218,18 @@ pub(super) fn go<C: RNNCell>(
     input: RNNInput<C::Carry>,
     stream: &mut Option<RngStream>,
 ) -> (C::Carry, Array) {
+    let options = RNNOptions {
+        time_major: input.time_major.unwrap_or(options.time_major),
+        reverse: input.reverse.unwrap_or(options.reverse),
+        keep_order: input.keep_order.unwrap_or(options.keep_order),
+        ..*options
+    };
     let RNNInput {
         inputs,
         initial_carry,
         seq_lengths,
         init_key,
+        ..
     } = input;
     let features = cell.num_feature_axes();
     assert!(
