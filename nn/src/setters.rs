@@ -10,9 +10,9 @@ macro_rules! setter {
             self
         }
     };
-    ($(#[$doc:meta])* $field:ident: Option<ramie_core::sharding::AxisName>) => {
+    ($(#[$doc:meta])* $field:ident: Option<ramie_core::lax::AxisIndexGroups>) => {
         $crate::setters::setter! {
-            $(#[$doc])* $field: Option<ramie_core::sharding::AxisName> as into
+            $(#[$doc])* $field: Option<ramie_core::lax::AxisIndexGroups> as into
         }
     };
     ($(#[$doc:meta])* $field:ident: Option<$ty:ty> as into) => {

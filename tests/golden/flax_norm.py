@@ -4,8 +4,11 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from flax import nnx
+from jax.sharding import AxisType, PartitionSpec as P
 
 from flax_layers import Recorder, draw
+
+jax.config.update("jax_num_cpu_devices", 8)
 
 r = Recorder()
 x = draw(0, (6, 5)) * 2 + 1
@@ -124,6 +127,52 @@ r.put("mapped", "after", updates["batch_stats"])
 ln = nn.LayerNorm(axis_name="i", use_fast_variance=False)
 variables = {"params": {"scale": jnp.ones(5), "bias": jnp.zeros(5)}}
 r.arrays["mapped/out/1"] = jax.vmap(lambda x: ln.apply(variables, x), axis_name="i")(shares)
+
+# Statistics over several mapped axes and within groups of indices, on 8 devices.
+pieces = draw(5, (16, 3, 6))
+mesh = jax.make_mesh((4, 2), ("x", "y"), axis_types=(AxisType.Auto,) * 2)
+every = P(("x", "y"))
+ways = {
+    "axes": {"axis_name": ("x", "y")},
+    "groups": {"axis_name": "x", "axis_index_groups": [[0, 2], [3, 1]]},
+    "both": {"axis_name": ("x", "y"), "axis_index_groups": [[0, 4], [5, 1], [3, 2], [6, 7]]},
+}
+
+
+def linen_batch(how, x):
+    norm = nn.BatchNorm(use_running_average=False, momentum=0.5, **how)
+    out, updates = norm.apply(norm.init(jax.random.key(0), x), x, mutable="batch_stats")
+    return out, updates["batch_stats"]["mean"][None], updates["batch_stats"]["var"][None]
+
+
+def nnx_batch(how, x):
+    layer = nnx.BatchNorm(6, momentum=0.5, rngs=nnx.Rngs(0), **how)
+    out = layer(x)
+    return out, layer.mean[...][None], layer.var[...][None]
+
+
+def linen(module):
+    return lambda how, x: (module(**how).init_with_output(jax.random.key(0), x)[0],)
+
+
+norms = {
+    "linen_batch": linen_batch,
+    "nnx_batch": nnx_batch,
+    "linen_layer": linen(nn.LayerNorm),
+    "nnx_layer": lambda how, x: (nnx.LayerNorm(6, rngs=nnx.Rngs(0), **how)(x),),
+    "linen_rms": linen(nn.RMSNorm),
+    "nnx_rms": lambda how, x: (nnx.RMSNorm(6, rngs=nnx.Rngs(0), **how)(x),),
+    "linen_group": linen(lambda **how: nn.GroupNorm(num_groups=2, **how)),
+    "nnx_group": lambda how, x: (nnx.GroupNorm(6, num_groups=2, rngs=nnx.Rngs(0), **how)(x),),
+    "linen_instance": linen(nn.InstanceNorm),
+    "nnx_instance": lambda how, x: (nnx.InstanceNorm(6, rngs=nnx.Rngs(0), **how)(x),),
+}
+for way, how in ways.items():
+    r.arrays[f"{way}/in/0"] = pieces
+    for name, norm in norms.items():
+        f = jax.shard_map(lambda x: norm(how, x), mesh=mesh, in_specs=every, out_specs=every, check_vma=False)
+        for i, out in enumerate(jax.jit(f)(pieces)):
+            r.arrays[f"{way}/{name}/{i}"] = out
 
 r.arrays["masks/in/0"] = mask
 r.arrays["masks/in/1"] = image_mask

@@ -34,7 +34,7 @@ type Lists = Arc<[Box<[usize]>]>;
 /// assert_eq!(sums(Array::arange(4)).to_vec::<i32>(), [1, 1, 5, 5]);
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AxisIndexGroups {
     pub(super) names: Names,
     pub(super) groups: Groups,

@@ -47,8 +47,10 @@ macro_rules! norm_hyperparameters {
                 /// Sets a custom rule by which the input, the averages and the parameters are
                 /// converted before the computation. Defaults to none.
                 promote_dtype: [Option<$crate::PromoteDtypeFn>] = None,
-                /// Sets a mapped axis over which the statistics are averaged. Defaults to none.
-                axis_name: [Option<ramie_core::sharding::AxisName>] = None,
+                /// Sets the mapped axes over which the statistics are averaged: names of axes, or
+                /// [groups](ramie_core::lax::AxisIndexGroups) of indices along them
+                /// (`axis_index_groups`). Defaults to none.
+                axis_name: [Option<ramie_core::lax::AxisIndexGroups>] = None,
                 /// Sets whether the variance is computed as `E[x²] - E[x]²`, in one pass over the
                 /// input. Otherwise it is the mean squared distance from the mean, which is more
                 /// accurate. Defaults to `true`.
@@ -82,7 +84,7 @@ macro_rules! norm_hyperparameters {
                     epsilon: self.epsilon,
                     dtype: self.dtype,
                     promote_dtype: self.promote_dtype.as_ref(),
-                    axis_name: self.axis_name,
+                    axis_name: self.axis_name.as_ref(),
                     use_fast_variance: self.use_fast_variance,
                     force_float32_reductions: self.force_float32_reductions,
                 }

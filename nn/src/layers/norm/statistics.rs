@@ -3,9 +3,8 @@
 use crate::PromoteDtypeFn;
 use crate::layers::promote::{Promotion, computed_in};
 use ramie_core::dtypes::{promote_types, result_type};
-use ramie_core::lax::{pmean, psum};
+use ramie_core::lax::{AxisIndexGroups, pmean, psum};
 use ramie_core::options::Reduction;
-use ramie_core::sharding::AxisName;
 use ramie_core::{Array, DType, stack};
 
 /// Returns the axes as non-negative numbers in ascending order, without duplicates.
@@ -50,7 +49,7 @@ pub(crate) struct Normalization<'a> {
     pub epsilon: f64,
     pub dtype: Option<DType>,
     pub promote_dtype: Option<&'a PromoteDtypeFn>,
-    pub axis_name: Option<AxisName>,
+    pub axis_name: Option<&'a AxisIndexGroups>,
     pub use_fast_variance: bool,
     pub force_float32_reductions: bool,
 }
@@ -119,20 +118,20 @@ impl Normalization<'_> {
     /// one collective.
     #[track_caller]
     fn means(&self, xs: &[&Array], over: &Reduction, mask: Option<&Array>) -> Vec<Array> {
-        let Some(axis) = self.axis_name else {
+        let Some(axes) = self.axis_name else {
             return xs.iter().map(|x| x.mean_over(over)).collect();
         };
         let parts = |together: Array| together.unstack(0);
         let Some(mask) = mask else {
             let means: Vec<Array> = xs.iter().map(|x| x.mean_over(over)).collect();
-            return parts(pmean(&stack(&means, 0), axis));
+            return parts(pmean(&stack(&means, 0), axes.clone()));
         };
         // Devices have different numbers of elements, or none.
         let kept = mask.astype(DType::Bool).astype(xs[0].dtype().real());
         let kept = kept.broadcast_to(xs[0].shape());
         let all = xs.iter().copied().chain([&kept]);
         let sums: Vec<Array> = all.map(|x| x.sum_over(over)).collect();
-        let mut sums = parts(psum(&stack(&sums, 0), axis));
+        let mut sums = parts(psum(&stack(&sums, 0), axes.clone()));
         let count = sums.pop().expect("the number of elements");
         sums.iter().map(|sum| sum / &count).collect()
     }
