@@ -14,6 +14,7 @@ pub use crate::functions::ops::{
     conv_general_dilated_patches, conv_transpose, conv_with_general_padding, dot_product_attention,
     max_pool, min_pool, platform_dependent, pool, reduce_window, select_and_scatter,
 };
+pub use crate::prim::associative_scan::{associative_scan, associative_scan_with};
 pub use crate::prim::collective::functions::{
     Along, PcastTo, all_gather, all_gather_invariant, all_gather_with, all_to_all, axis_index,
     axis_size, pbroadcast, pcast, pmax, pmean, pmin, ppermute, pshuffle, psum, psum_scatter,
@@ -25,7 +26,6 @@ pub use crate::prim::control::functions::{
     cond, fori_loop, fori_loop_with, scan, scan_with, switch, while_loop,
 };
 pub use crate::prim::conv::{ConvDimensionNumbers, ConvGeneralDilated, ConvLayout, Padding};
-pub use crate::prim::cumulative::{associative_scan, associative_scan_with};
 pub use crate::prim::dot::{DotDimensionNumbers, DotGeneral, Precision, RaggedDotDimensionNumbers};
 pub use crate::prim::elementwise::{AccuracyMode, RoundingMethod, clamp, select_n};
 pub use crate::prim::index::GatherScatterMode;

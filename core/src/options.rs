@@ -11,8 +11,8 @@ pub use crate::functions::ops::{
     Spacing, Standardize, Tolerance, Trace, Unique, Window,
 };
 pub use crate::functions::train_steps::TrainStepsOptions;
+pub use crate::prim::associative_scan::AssociativeScanOptions;
 pub use crate::prim::control::functions::{ForiLoopOptions, ScanOptions};
-pub use crate::prim::cumulative::AssociativeScanOptions;
 pub use crate::prim::dot::Contraction;
 pub use crate::prim::index::NonNegative;
 pub use crate::transform::{

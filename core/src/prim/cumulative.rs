@@ -1,5 +1,6 @@
 //! Cumulative reductions: `cumsum` and related operations.
 
+use super::associative_scan::{AssociativeScanOptions, associative_scan_with};
 use super::{Avals, BatchAxis, Batched, Differentiation, Facts, Param, Primitive, batched, one};
 use crate::dtypes::Scalar;
 use crate::extend::ShardingRule;
@@ -36,9 +37,10 @@ macro_rules! differentiation {
                 return vec![None];
             }
             let scan = |x: &[Array]| {
-                let combine = |a: &[Array], b: &[Array]| vec![$combine(&a[0], &b[0])];
+                let combine = |a: Array, b: Array| $combine(&a, &b);
                 let (reverse, axis) = ($self.reverse, $self.axis as isize);
-                associative_scan_with(combine, x, AssociativeScanOptions { reverse, axis })
+                let options = AssociativeScanOptions { reverse, axis };
+                vec![associative_scan_with(combine, x[0].clone(), options)]
             };
             vec![jvp_of(scan, primals, tangents).1.pop()]
         })
@@ -190,127 +192,4 @@ fn log_add_exp(ctx: &mut Lowering<'_>, dtype: DType) -> Region {
     ctx.region(&[scalar, scalar], |ctx, args| {
         vec![ctx.log_add_exp([args[0], args[1]])]
     })
-}
-
-/// Computes all prefix results of an associative operation along an axis, in a logarithmic number
-/// of steps: element `i` of the result combines the elements of `elems` up to `i`. Several arrays of
-/// the same size along the axis, the first one, are scanned together; `combine` takes and returns
-/// one array for each.
-///
-/// ```no_run
-/// use ramie_core::lax::associative_scan;
-/// use ramie_core::Array;
-/// let x = Array::from([1.0f32, 2.0, 3.0]);
-/// let sums = associative_scan(|a, b| vec![&a[0] + &b[0]], &[x]);
-/// assert_eq!(sums[0].to_vec::<f32>(), [1.0, 3.0, 6.0]);
-/// ```
-///
-/// # Panics
-/// Panics if there are no arrays, if an array has no axes, or if sizes along the first axis differ.
-#[track_caller]
-pub fn associative_scan(
-    combine: impl Fn(&[Array], &[Array]) -> Vec<Array>,
-    elems: &[Array],
-) -> Vec<Array> {
-    associative_scan_with(combine, elems, AssociativeScanOptions::default())
-}
-
-/// Options of [`associative_scan_with`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AssociativeScanOptions {
-    /// Whether element `i` combines the elements from `i` on. Defaults to false.
-    pub reverse: bool,
-    /// The axis. Defaults to 0.
-    pub axis: isize,
-}
-
-/// Same as [`associative_scan`], with options.
-///
-/// # Panics
-/// Panics if there are no arrays, if the axis is out of range, or if sizes along it differ.
-#[track_caller]
-pub fn associative_scan_with(
-    combine: impl Fn(&[Array], &[Array]) -> Vec<Array>,
-    elems: &[Array],
-    options: AssociativeScanOptions,
-) -> Vec<Array> {
-    let AssociativeScanOptions { reverse, axis } = options;
-    assert!(
-        !elems.is_empty(),
-        "associative_scan: no arrays were passed\n  help: pass at least one array"
-    );
-    let mut axes = Vec::with_capacity(elems.len());
-    for x in elems {
-        axes.push(x.axis("associative_scan", axis));
-    }
-    for (x, &axis) in elems.iter().zip(&axes) {
-        let (size, first) = (x.shape()[axis], elems[0].shape()[axes[0]]);
-        assert!(
-            size == first,
-            "associative_scan: {} has {size} elements along axis {axis}, but the first array has \
-             {first}\n  help: arrays that are scanned together must have the same size along the \
-             axis",
-            x.aval()
-        );
-    }
-    let turned = |xs: &[Array]| -> Vec<Array> {
-        let flip = |(x, &axis): (&Array, &usize)| x.flip(&[axis as isize]);
-        xs.iter().zip(&axes).map(flip).collect()
-    };
-    if reverse {
-        turned(&scan(&combine, &turned(elems), &axes))
-    } else {
-        scan(&combine, elems, &axes)
-    }
-}
-
-/// Returns every `step`-th element along each array's axis.
-fn strided(xs: &[Array], axes: &[usize], start: usize, limit: usize, step: usize) -> Vec<Array> {
-    xs.iter()
-        .zip(axes)
-        .map(|(x, &axis)| x.slice_in_dim(start, limit, step, axis as isize))
-        .collect()
-}
-
-#[track_caller]
-fn scan(
-    combine: &impl Fn(&[Array], &[Array]) -> Vec<Array>,
-    elems: &[Array],
-    axes: &[usize],
-) -> Vec<Array> {
-    let n = elems[0].shape()[axes[0]];
-    if n < 2 {
-        return elems.to_vec();
-    }
-    // Combines pairs first; their prefix results are the results at odd indices.
-    let pairs = combine(
-        &strided(elems, axes, 0, n - 1, 2),
-        &strided(elems, axes, 1, n, 2),
-    );
-    let odd = scan(combine, &pairs, axes);
-    let rest = strided(elems, axes, 2, n, 2);
-    let later = match rest[0].shape()[axes[0]] {
-        0 => rest,
-        count => combine(&strided(&odd, axes, 0, count, 1), &rest),
-    };
-    let first = strided(elems, axes, 0, 1, 1);
-    (0..elems.len())
-        .map(|i| {
-            let even = crate::concatenate(&[&first[i], &later[i]], axes[i] as isize);
-            interleaved(&even, &odd[i], axes[i])
-        })
-        .collect()
-}
-
-/// Interleaves two arrays; the first has as many elements as the second, or one more.
-fn interleaved(even: &Array, odd: &Array, axis: usize) -> Array {
-    let equal = even.shape()[axis] == odd.shape()[axis];
-    let spaced = |x: &Array, before: isize, after: isize| {
-        let mut config = vec![(0, 0, 0); x.ndim()];
-        config[axis] = (before, after, 1);
-        x.lax_pad(&config, Array::scalar(0, x.dtype()))
-    };
-    let even = spaced(even, 0, isize::from(equal));
-    let odd = spaced(odd, 1, isize::from(!equal));
-    even.add(&odd)
 }

@@ -5,6 +5,7 @@
 
 // Uses only `passes` and the folders before it.
 
+pub mod associative_scan;
 pub mod call;
 mod catalogue;
 pub mod collective;

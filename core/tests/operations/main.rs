@@ -1,6 +1,7 @@
 //! Operations of arrays against JAX.
 
 mod activation;
+mod associative_scan;
 mod attention;
 mod complex;
 mod convert;

@@ -4,7 +4,7 @@ use super::dot_general::Multiply;
 use super::functions::DotGeneralFn;
 use super::hyperparameters::{affine_hyperparameters, linen_layer};
 use super::lora_adapter::{LoraAdapter, adapted};
-use super::promote::promote_affine;
+use super::promote::{add_bias, promote_affine};
 use crate::model::observed;
 use crate::{Module, Param, Rngs, VarSource};
 use ramie_core::lax::DotDimensionNumbers;
@@ -128,7 +128,7 @@ pub(crate) fn affine(
     let last = DotDimensionNumbers::new([&[x.ndim() - 1], &[0]], [&[], &[]]);
     let y = how.product(&x, &kernel, last);
     match bias {
-        Some(bias) => y + bias,
+        Some(bias) => add_bias(y, &bias),
         None => y,
     }
 }

@@ -107,3 +107,12 @@ pub(crate) fn promote_affine(
     let bias = bias.and_then(|_| promoted.pop());
     (promoted.try_into().expect("an input and a kernel"), bias)
 }
+
+/// Adds a bias whose axes are the last ones of `y`. As in Flax, the bias is reshaped to the rank of
+/// `y`, because `numpy_rank_promotion` may forbid the addition of arrays of different ranks.
+#[track_caller]
+pub(crate) fn add_bias(y: Array, bias: &Array) -> Array {
+    let mut shape = vec![1; y.ndim() - bias.ndim()];
+    shape.extend_from_slice(bias.shape());
+    y + bias.reshape(&shape)
+}

@@ -1,7 +1,10 @@
 //! Streams of keys and layers draw what Flax 0.12.8 draws for the same seeds.
 
+use ramie_core::config::{RankPromotion, numpy_rank_promotion};
 use ramie_core::{Array, DType, State, random, tree};
-use ramie_nn::{DotGeneralFn, Linear, Param, RngCount, RngKey, Rngs};
+use ramie_nn::{
+    Conv, ConvLocal, ConvTranspose, DotGeneralFn, Linear, Param, RngCount, RngKey, Rngs,
+};
 use ramie_testing::is_linked;
 use std::hash::BuildHasher;
 
@@ -102,6 +105,34 @@ fn linear_has_options() {
         .build(3, &mut Rngs::new(0))
         .forward(&x);
     assert_eq!(y.dtype(), DType::BF16);
+}
+
+#[test]
+fn layers_work_without_promotion_of_ranks() {
+    let rngs = &mut Rngs::new(0);
+    let (x, image) = (
+        Array::ones(&[2, 3], DType::F32),
+        Array::ones(&[1, 4, 4, 3], DType::F32),
+    );
+    let (dense, conv) = (
+        Linear::new(3, 2, rngs),
+        Conv::features(2, [3, 3]).build(3, rngs),
+    );
+    let transposed = ConvTranspose::features(2, [3, 3]).build(3, rngs);
+    let local = ConvLocal::features(2, [3, 3]).build(&[4, 4, 3], rngs);
+    let results = || {
+        let one = dense.forward(&x.slice_in_dim(0, 1, 1, 0).squeeze(&[0]));
+        let of_image = [
+            conv.forward(&image),
+            transposed.forward(&image),
+            local.forward(&image),
+        ];
+        [vec![one, dense.forward(&x)], of_image.to_vec()].concat()
+    };
+    let strict = numpy_rank_promotion(RankPromotion::Raise, results);
+    for (strict, y) in strict.iter().zip(results()) {
+        assert_eq!(strict.to_vec::<f32>(), y.to_vec::<f32>());
+    }
 }
 
 #[test]

@@ -71,11 +71,11 @@ fn of_several_arrays(t: &mut Vec<Operation>) {
             default_matmul_precision(Precision::HIGHEST, || x.matmul(y))
         };
         "associative_scan" |x| {
-            associative_scan(|a, b| vec![&a[0] + &b[0]], std::slice::from_ref(x))
+            associative_scan(|a: Array, b: Array| a + b, x.clone())
         };
         "associative_scan_with" |x| {
             let options = AssociativeScanOptions { reverse: true, axis: -1 };
-            associative_scan_with(|a, b| vec![&a[0] + &b[0]], std::slice::from_ref(x), options)
+            associative_scan_with(|a: Array, b: Array| a + b, x.clone(), options)
         };
         "reduce/several" |x, y| reduce(
             std::slice::from_ref(x), &[y.ravel().max()], |a, b| vec![&a[0] + &b[0]], &[0]);

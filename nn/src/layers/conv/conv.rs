@@ -5,7 +5,7 @@ use super::window::{Batch, masked, window_hyperparameters};
 use crate::layers::dot_general::sharded;
 use crate::layers::functions::ConvGeneralDilatedFn;
 use crate::layers::hyperparameters::linen_layer;
-use crate::layers::promote::promote_affine;
+use crate::layers::promote::{add_bias, promote_affine};
 use crate::model::observed;
 use crate::{Module, Param, Rngs, Sizes, VarSource};
 use ramie_core::lax::conv_general_dilated;
@@ -119,7 +119,7 @@ impl Conv {
             }
         };
         if let Some(bias) = bias {
-            y += bias;
+            y = add_bias(y, &bias);
         }
         batch.restore(y)
     }

@@ -3,7 +3,7 @@
 use super::ConvPadding;
 use super::window::{Batch, masked, window_hyperparameters};
 use crate::layers::in_scope;
-use crate::layers::promote::promote_affine;
+use crate::layers::promote::{add_bias, promote_affine};
 use crate::linen;
 use crate::model::observed;
 use crate::{Module, Param, Sizes, VarSource};
@@ -88,7 +88,7 @@ impl ConvLocal {
         let how = windows.convolution(padding, None);
         let mut y = conv_general_dilated_local(&x, &kernel, &windows.kernel_size, &how);
         if let Some(bias) = bias {
-            y += bias;
+            y = add_bias(y, &bias);
         }
         batch.restore(y)
     }

@@ -3,7 +3,7 @@
 use super::ConvPadding;
 use super::window::{Batch, for_axes, masked};
 use crate::layers::hyperparameters::{affine_hyperparameters, linen_layer};
-use crate::layers::promote::promote_affine;
+use crate::layers::promote::{add_bias, promote_affine};
 use crate::model::observed;
 use crate::{Module, Param, Rngs, Sizes, VarSource};
 use ramie_core::Array;
@@ -109,7 +109,7 @@ impl ConvTranspose {
             y = config.wrapped(&x, y);
         }
         if let Some(bias) = bias {
-            y += bias;
+            y = add_bias(y, &bias);
         }
         batch.restore(y)
     }
