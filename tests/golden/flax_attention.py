@@ -132,4 +132,24 @@ def fill(m):
 r.nnx("nnx_decode_first", decoding, draw(22, (2, 1, 8)))
 r.nnx("nnx_decode_next", decoding, draw(22, (2, 1, 8)), changes=fill)
 
+# Options of a call.
+
+
+def undecided(rngs):
+    m = decoding(rngs)
+    m.decode = False
+    return m
+
+
+token = draw(22, (2, 1, 8))
+r.nnx("nnx_call_decode", undecided, token, changes=fill, call=lambda m, x: m(x, decode=True))
+r.nnx("nnx_call_whole", decoding, token, changes=fill, call=lambda m, x: m(x, decode=False))
+m = mha()(nnx.Rngs(0))
+m(x, sow_weights=True)
+r.arrays["nnx_call_sow/weights"] = m.attention_weights[0]
+m = MHA(2)
+variables = m.init(jax.random.key(0), x)
+_, sown = m.apply(variables, x, sow_weights=True, mutable="intermediates")
+r.arrays["call_sow/weights"] = sown["intermediates"]["attention_weights"][0]
+
 r.write("flax_attention")

@@ -16,5 +16,7 @@ pub use graph::{Filters, GraphDef, States, clone, graphdef, merge, split, state,
 pub(crate) use graph::{add_writes, copy, divided, replace, writes};
 pub(crate) use observe::{Recording, flops, observed, program_costs, start, types};
 pub use observe::{observe, observe_mut};
-pub use parts::{Node, for_each, for_each_mut, iter_children, iter_modules, set_attributes};
+pub use parts::{
+    Node, for_each, for_each_mut, iter_children, iter_graph, iter_modules, set_attributes,
+};
 pub use sow::{Intermediates, Perturb, capture, capture_intermediates, init_perturbations, pop};

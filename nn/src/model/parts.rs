@@ -1,51 +1,75 @@
-//! Iteration over the nodes of a model, by type.
+//! Iteration over the nodes and variables of a model.
 
 use ramie_core::tree::{self, Key, Visitor};
 use ramie_core::{Array, Tree};
 use std::any::Any;
 
-/// A node of a model: a struct or an enum.
+/// A node of a model: a struct, an enum or, in [`iter_graph`], a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// The dotted path; empty for the model itself.
     pub path: String,
-    /// The name of the type.
+    /// The name of the type. For a variable, it is the kind, such as `param`, or `array` for an array
+    /// without a kind.
     pub type_name: &'static str,
     /// Number of nodes that contain this one.
     pub depth: usize,
 }
 
-/// Visits a tree and passes the path of each node to `f`.
-struct Nodes<F> {
+/// A part of a model.
+enum Part<'a> {
+    Node(&'a dyn Any),
+    Variable(&'a Array),
+}
+
+/// Visits a tree and passes the path and the name of each part to `f`.
+struct Parts<F> {
     path: String,
-    lengths: Vec<usize>,
+    open: Vec<(usize, Option<&'static str>)>,
+    kind: Option<&'static str>,
     f: F,
 }
 
-impl<F: FnMut(&str, &'static str, &dyn Any)> Visitor for Nodes<F> {
-    fn leaf(&mut self, _: &Array) {}
+impl<F: FnMut(&str, &'static str, Part<'_>)> Visitor for Parts<F> {
+    fn leaf(&mut self, array: &Array) {
+        let kind = self.kind.unwrap_or("array");
+        (self.f)(&self.path, kind, Part::Variable(array));
+    }
     fn enter(&mut self, key: Key<'_>) {
-        self.lengths.push(self.path.len());
+        self.open.push((self.path.len(), self.kind));
         if !self.path.is_empty() {
             self.path.push('.');
         }
         self.path.push_str(&key.to_string());
     }
     fn exit(&mut self) {
-        if let Some(length) = self.lengths.pop() {
+        if let Some((length, kind)) = self.open.pop() {
             self.path.truncate(length);
+            self.kind = kind;
         }
     }
+    fn kind(&mut self, kind: &'static str) {
+        self.kind = Some(kind);
+    }
     fn node(&mut self, name: &'static str, node: &dyn Any) {
-        (self.f)(&self.path, name, node);
+        (self.f)(&self.path, name, Part::Node(node));
     }
 }
 
-pub(crate) fn for_each_node<M: Tree>(model: &M, f: impl FnMut(&str, &'static str, &dyn Any)) {
-    model.walk(&mut Nodes {
+fn for_each_part<M: Tree>(model: &M, f: impl FnMut(&str, &'static str, Part<'_>)) {
+    model.walk(&mut Parts {
         path: String::new(),
-        lengths: Vec::new(),
+        open: Vec::new(),
+        kind: None,
         f,
+    });
+}
+
+pub(crate) fn for_each_node<M: Tree>(model: &M, mut f: impl FnMut(&str, &'static str, &dyn Any)) {
+    for_each_part(model, |path, name, part| {
+        if let Part::Node(node) = part {
+            f(path, name, node);
+        }
     });
 }
 
@@ -67,20 +91,46 @@ fn is_below(path: &str, ancestor: &str) -> bool {
 /// assert_eq!((nodes[0].path.as_str(), nodes[0].type_name), ("0", "Linear"));
 /// ```
 pub fn iter_modules<M: Tree>(model: &M) -> Vec<Node> {
-    let mut nodes: Vec<Node> = Vec::new();
+    let nodes = iter_graph(model).into_iter();
+    nodes.filter(|(_, a)| a.is_none()).map(|(n, _)| n).collect()
+}
+
+/// Returns all structs, enums and variables of a model, including the model itself, each before the
+/// parts that it contains (`nnx.iter_graph`). Variables have their arrays.
+///
+/// ```no_run
+/// use ramie_nn::nnx;
+/// use ramie_nn::{Linear, Rngs};
+/// let model = Linear::new(2, 3, &mut Rngs::new(0));
+/// for (node, array) in nnx::iter_graph(&model) {
+///     match array {
+///         Some(array) => println!("{}: {} {}", node.path, node.type_name, array.aval()),
+///         None => println!("{}: {}", node.path, node.type_name),
+///     }
+/// }
+/// ```
+pub fn iter_graph<M: Tree>(model: &M) -> Vec<(Node, Option<Array>)> {
+    let mut all = Vec::new();
     let mut open: Vec<String> = Vec::new();
-    for_each_node(model, |path, type_name, _| {
+    for_each_part(model, |path, type_name, part| {
         while open.last().is_some_and(|outer| !is_below(path, outer)) {
             open.pop();
         }
-        nodes.push(Node {
+        let node = Node {
             path: path.to_owned(),
             type_name,
             depth: open.len(),
-        });
-        open.push(path.to_owned());
+        };
+        let array = match part {
+            Part::Node(_) => {
+                open.push(path.to_owned());
+                None
+            }
+            Part::Variable(array) => Some(array.clone()),
+        };
+        all.push((node, array));
     });
-    nodes
+    all
 }
 
 /// Returns the structs and enums that are direct children of the model (`nnx.iter_children`).

@@ -140,6 +140,54 @@ fn nnx() {
 }
 
 #[test]
+fn options_of_a_call() {
+    let golden = Golden::open("flax_attention");
+    let decoding = |decode| {
+        let config = MultiHeadAttention::heads(4).num_kv_heads(2);
+        let mut layer = config.build(8, &mut Rngs::new(0));
+        layer.init_cache(&[2, 6, 8], DType::F32);
+        layer.decode = decode;
+        layer
+    };
+    case(golden, "nnx_call_decode").nnx(decoding(false), |m, x| {
+        vec![m.forward_with(&inputs(x).decode(true))]
+    });
+    case(golden, "nnx_call_whole").nnx(decoding(true), |m, x| {
+        vec![m.forward_with(&inputs(x).decode(false))]
+    });
+    let close = |name: &str, got: &Array| {
+        let expected = golden.case(name).array("weights");
+        let worst = (got - &expected).abs().max().item::<f32>();
+        assert!(got.shape() == expected.shape() && worst < 1e-5, "{worst}");
+    };
+    let x = golden.case("nnx_self").inputs()[0].clone();
+    let call = AttentionInputs::of(&x).sow_weights(true);
+    let mut layer = MultiHeadAttention::new(2, 8, &mut Rngs::new(0));
+    let (_, kept) = nnx::capture(&mut layer, |layer| layer.forward_with(&call));
+    close("nnx_call_sow", &kept["intermediates.attention_weights.0"]);
+    let config = Mha::new(2);
+    let variables = config.init(random::key(0), x.clone());
+    let options = Apply::new().mutable("intermediates");
+    let (_, updates) = config.apply_with(&variables, call, &options);
+    close("call_sow", &updates["intermediates"]["attention_weights.0"]);
+    // A Linen call decodes, with the cache of a module that does.
+    let token = x.slice_in_dim(0, 1, 1, 1);
+    let decodes = config.clone().decode(true);
+    let variables = decodes.init(random::key(0), x.clone());
+    let cache = Apply::new().mutable("cache");
+    let (expected, _) = decodes.apply_with(&variables, token.clone(), &cache);
+    let call = AttentionInputs::of(&token).decode(true);
+    let (got, _) = config.apply_with(&variables, call, &cache);
+    assert_eq!(Array::to_vec::<f32>(&got), expected.to_vec::<f32>());
+    // A call without weights overrides the option.
+    let call = AttentionInputs::of(&x).sow_weights(false);
+    let (_, updates) = config
+        .sow_weights(true)
+        .apply_with(&variables, call, &options);
+    assert!(updates.get("intermediates").is_none_or(State::is_empty));
+}
+
+#[test]
 fn other_ways_to_attend_are_equal() {
     let golden = Golden::open("flax_attention");
     let blockwise = |n| MultiHeadAttention::heads(n).attention_fn(AttentionFn::blockwise(2));
@@ -214,7 +262,7 @@ fn functions() {
 
 #[test]
 fn cases_are_all_compared() {
-    assert_eq!(Golden::open("flax_attention").cases().len(), 35);
+    assert_eq!(Golden::open("flax_attention").cases().len(), 39);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use ramie_core::sharding::{
 use ramie_core::*;
 use ramie_nn::linen::{self, Module, Scope};
 use ramie_nn::{
-    Embed, Linear, LinearGeneral, Rngs, get_named_sharding, get_partition_spec, init,
-    logical_to_mesh_sharding, put_sharded, shardings_by_path,
+    AttentionInputs, Embed, Linear, LinearGeneral, MultiHeadAttention, Rngs, get_named_sharding,
+    get_partition_spec, init, logical_to_mesh_sharding, put_sharded, shardings_by_path,
 };
 use ramie_testing::cpu_devices;
 use std::collections::BTreeMap;
@@ -243,4 +243,22 @@ fn results_are_sharded_over_explicit_axes() {
     let images = reshard(&Array::ones(&[2, 6, 8], DType::F32), P!["data"]);
     let y = conv.forward_with(&images, P!["data", None, "model"]);
     assert_eq!(y.aval().to_string(), "f32[2@data,6,4@model]");
+}
+
+#[test]
+fn attention_is_sharded_over_explicit_axes() {
+    let mesh = mesh(AxisType::Explicit);
+    let x = random::normal(&random::key(0), &[4, 3, 8], DType::F32);
+    let config = MultiHeadAttention::heads(4).use_bias(false);
+    let whole = config.build(8, &mut Rngs::new(0)).forward(&x);
+    let _current = set_mesh(mesh);
+    let x = reshard(&x, P!["data"]);
+    let mut layer = config.build(8, &mut Rngs::new(0));
+    let call = AttentionInputs::of(&x)
+        .qkv_sharding(P!["data", None, "model"])
+        .out_sharding(P!["data", None, "model"]);
+    let y = layer.forward_with(&call);
+    assert_eq!(y.aval().to_string(), "f32[4@data,3,8@model]");
+    let worst = (reshard(&y, P![]) - reshard(&whole, P![])).abs().max();
+    assert!(worst.item::<f32>() < 1e-5);
 }

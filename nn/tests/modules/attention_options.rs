@@ -1,12 +1,12 @@
-//! Options of attention that Flax does not have: RMS normalization of queries and keys, windows, and
-//! a bias of the output projection alone.
+//! Options of attention that Flax does not have: RMS normalization of queries and keys, the
+//! initializers of its scales, windows, and a bias of the output projection alone.
 
 use ramie_core::options::Reduction;
 use ramie_core::{Array, DType, State, random};
 use ramie_nn::{
-    AttentionFn, AttentionInputs, AttentionOptions, HeadNorm, MultiHeadAttention,
-    MultiHeadAttentionConfig, Param, QkNorm, Rngs, RotaryEmbedding, dot_product_attention,
-    value_and_grad,
+    AttentionFn, AttentionInputs, AttentionOptions, HeadNorm, Metadata, MultiHeadAttention,
+    MultiHeadAttentionConfig, Param, QkNorm, Rngs, RotaryEmbedding, dot_product_attention, init,
+    metadata_of, value_and_grad,
 };
 
 fn normal(seed: u64, shape: &[usize]) -> Array {
@@ -70,6 +70,24 @@ fn queries_and_keys_are_normalized() {
     assert_eq!(rms, names(true.into()));
     assert!(rms.contains(&"query_ln.scale".to_owned()), "{rms:?}");
     assert_eq!(names(false.into()).len(), rms.len() - 2);
+}
+
+#[test]
+fn scales_of_norms_have_initializers_and_metadata() {
+    let frozen = Metadata::default().with("tag", "frozen");
+    let config = heads()
+        .query_ln_scale_init(init::constant(0.5))
+        .key_ln_scale_init(init::ones().with_metadata(frozen.clone()));
+    for norm in [QkNorm::LayerNorm, QkNorm::RMSNorm { epsilon: 1e-6 }] {
+        let config = config.clone().normalize_qk(norm);
+        let layer = config.build(8, &mut Rngs::new(0));
+        let state = State::of(&layer);
+        assert_eq!(state["query_ln.scale"].to_vec::<f32>(), [0.5, 0.5]);
+        assert_eq!(state["key_ln.scale"].to_vec::<f32>(), [1.0, 1.0]);
+        let metadata = metadata_of(&layer);
+        assert_eq!(metadata.get("key_ln.scale"), Some(&frozen));
+        assert_eq!(metadata.get("query_ln.scale"), None);
+    }
 }
 
 /// The output of a layer and the gradient of its parameters.

@@ -166,6 +166,16 @@ fn parts_are_found_by_type() {
     let names: Vec<&str> = children.iter().map(|n| n.path.as_str()).collect();
     assert_eq!(names, ["first", "rest.0", "rest.1"]);
 
+    let parts = nnx::iter_graph(&model);
+    let (modules, variables): (Vec<_>, Vec<_>) = parts.into_iter().partition(|p| p.1.is_none());
+    assert!(modules.into_iter().map(|(node, _)| node).eq(nodes));
+    let paths: Vec<&str> = variables.iter().map(|(n, _)| n.path.as_str()).collect();
+    assert_eq!(paths, State::of(&model).paths().collect::<Vec<_>>());
+    let found = |path: &str| variables.iter().find(|(n, _)| n.path == path).unwrap();
+    let (node, array) = found("rest.0.linear.kernel");
+    assert_eq!((node.type_name, node.depth), ("param", 3));
+    assert!(array.as_ref().unwrap().same(&model.rest[0].linear.kernel));
+
     nnx::for_each_mut(&mut model, |path, linear: &mut Linear| {
         if path.starts_with("rest") {
             linear.config.dtype = Some(DType::BF16);

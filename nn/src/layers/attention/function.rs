@@ -53,9 +53,14 @@ impl AttentionFn {
         AttentionFn(Kind::Function(SharedFn::new(Arc::new(f))))
     }
 
-    /// Returns `true` if the function computes the full matrix of weights.
-    pub(crate) fn has_weights(&self) -> bool {
-        matches!(self.0, Kind::DotProduct)
+    /// Panics if the function does not compute the full matrix of weights.
+    #[track_caller]
+    pub(super) fn expect_weights(&self) {
+        assert!(
+            matches!(self.0, Kind::DotProduct),
+            "MultiHeadAttention: {self:?} does not compute the matrix of attention \
+             weights\n  help: use AttentionFn::dot_product() to inspect weights"
+        );
     }
 
     /// Computes attention of queries `[batch.., T, N, H]` to keys and values `[batch.., S, K, H]`.

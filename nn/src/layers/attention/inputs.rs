@@ -2,8 +2,8 @@
 
 use crate::Tree;
 use crate::setters::setters;
-use ramie_core::Array;
 use ramie_core::random::Key;
+use ramie_core::{Array, PartitionSpec};
 
 /// The arguments of an attention layer: the inputs of queries, keys and values, a mask, and
 /// options of the call.
@@ -42,6 +42,18 @@ pub struct AttentionInputs {
     pub deterministic: Option<bool>,
     /// The RNG key of dropout. Defaults to a key from the layer's stream.
     pub dropout_rng: Option<Key>,
+    /// Whether the attention weights are recorded. `None` uses the layer's option.
+    #[tree(fixed)]
+    pub sow_weights: Option<bool>,
+    /// Whether the inputs continue the sequence in the cache. `None` uses the layer's mode.
+    #[tree(fixed)]
+    pub decode: Option<bool>,
+    /// The sharding of the queries, keys and values over explicit axes of a mesh.
+    #[tree(fixed)]
+    pub qkv_sharding: Option<PartitionSpec>,
+    /// The sharding of the result over explicit axes of a mesh.
+    #[tree(fixed)]
+    pub out_sharding: Option<PartitionSpec>,
 }
 
 impl AttentionInputs {
@@ -56,6 +68,10 @@ impl AttentionInputs {
             is_causal: false,
             deterministic: None,
             dropout_rng: None,
+            sow_weights: None,
+            decode: None,
+            qkv_sharding: None,
+            out_sharding: None,
         }
     }
 
@@ -89,6 +105,15 @@ impl AttentionInputs {
         deterministic: [Option<bool>],
         /// Sets the RNG key of dropout.
         dropout_rng: [Option<Key> as clone],
+        /// Sets whether the attention weights are recorded, overriding the layer's option.
+        sow_weights: [Option<bool>],
+        /// Sets whether the inputs continue the sequence in the cache, overriding the layer's mode.
+        decode: [Option<bool>],
+        /// Sets the sharding of the queries, keys and values, `[batch.., length, heads, size]`, over
+        /// explicit axes of a mesh.
+        qkv_sharding: [Option<PartitionSpec> as into],
+        /// Sets the sharding of the result over explicit axes of a mesh.
+        out_sharding: [Option<PartitionSpec> as into],
     }
 
     /// Returns the inputs of the keys and of the values.

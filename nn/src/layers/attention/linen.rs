@@ -49,15 +49,16 @@ impl MultiHeadAttentionConfig {
         &self,
         features: [usize; 3],
         inputs_k: &Array,
+        decode: bool,
         vars: &mut Vars<'_>,
     ) -> MultiHeadAttention {
         let mut layer = self.build_for(features, vars);
-        if !self.decode {
-            return layer;
-        }
         // The call that creates the cache does not use it, because its inputs have the maximum
         // length.
-        layer.decode = vars.has::<Cache>("cached_key");
+        layer.decode = decode && vars.has::<Cache>("cached_key");
+        if !decode {
+            return layer;
+        }
         let heads = &layer.key.kernel.shape()[1..];
         let before = &inputs_k.shape()[..inputs_k.ndim() - 1];
         let shape = [before, heads].concat();
@@ -84,10 +85,11 @@ impl MultiHeadAttentionConfig {
                 inputs.dropout_rng = Some(scope.make_rng("dropout"));
             }
         }
-        let sow = self.sow_weights;
+        let sow = inputs.sow_weights.unwrap_or(self.sow_weights);
+        let decode = inputs.decode.take().unwrap_or(self.decode);
         let (out, weights) = in_scope!(
             scope,
-            |vars| self.with_cache(features, &inputs_k, vars),
+            |vars| self.with_cache(features, &inputs_k, decode, vars),
             |layer| layer.attend(&inputs, sow)
         );
         if let Some(weights) = weights {

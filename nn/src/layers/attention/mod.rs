@@ -7,6 +7,7 @@ mod inputs;
 mod linen;
 mod mask;
 mod multi_head;
+mod projection;
 mod qk_norm;
 mod rotary;
 

@@ -7,6 +7,7 @@ use super::dot_product::{
 use super::function::AttentionFn;
 use super::inputs::AttentionInputs;
 use super::mask::combine_masks_with;
+use super::projection::{project, project_inputs};
 use super::qk_norm::{HeadNorm, QkNorm};
 use super::rotary::RotaryEmbedding;
 use crate::init::{self, Initializer};
@@ -140,6 +141,14 @@ hyperparameters! {
         /// Sets the normalization of queries and keys, before the rotary embedding; `true` selects
         /// Flax's. Defaults to none.
         normalize_qk: [QkNorm] = QkNorm::None,
+        /// Sets the initializer of the scale of the queries' normalization, which may have metadata.
+        /// Defaults to ones.
+        #[doc(alias = "query_ln_scale_metadata")]
+        query_ln_scale_init: [Initializer] = init::ones(),
+        /// Sets the initializer of the scale of the keys' normalization, which may have metadata.
+        /// Defaults to ones.
+        #[doc(alias = "key_ln_scale_metadata")]
+        key_ln_scale_init: [Initializer] = init::ones(),
         /// Sets the rotary embedding of queries and keys. Defaults to none.
         rotary: [Option<RotaryEmbedding>] = None,
         /// Sets the name of the Linen class, from which automatic names are made.
@@ -201,7 +210,8 @@ impl MultiHeadAttention {
     /// if dropout is active and neither the layer nor the call provides an RNG key.
     #[track_caller]
     pub fn forward_with(&mut self, inputs: &AttentionInputs) -> Array {
-        let (out, weights) = self.attend(inputs, self.config.sow_weights);
+        let sow = inputs.sow_weights.unwrap_or(self.config.sow_weights);
+        let (out, weights) = self.attend(inputs, sow);
         if let Some(weights) = weights {
             self.intermediates.sow("attention_weights", &weights);
         }
@@ -227,12 +237,11 @@ impl MultiHeadAttention {
         with_weights: bool,
     ) -> (Array, Option<Array>) {
         let (inputs_k, inputs_v) = inputs.keys_and_values();
-        expect_features("queries", &inputs.inputs_q, &self.query);
-        expect_features("keys", inputs_k, &self.key);
-        expect_features("values", inputs_v, &self.value);
-        let mut query = self.query.forward(&inputs.inputs_q);
-        let mut key = self.key.forward(inputs_k);
-        let mut value = self.value.forward(inputs_v);
+        let decode = inputs.decode.unwrap_or(self.decode);
+        let qkv = inputs.qkv_sharding.as_ref();
+        let mut query = project_inputs("queries", &inputs.inputs_q, &self.query, qkv);
+        let mut key = project_inputs("keys", inputs_k, &self.key, qkv);
+        let mut value = project_inputs("values", inputs_v, &self.value, qkv);
         if let Some(norm) = &self.query_ln {
             query = norm.forward(&query);
         }
@@ -242,13 +251,13 @@ impl MultiHeadAttention {
         if let Some(rotary) = &self.rotary {
             // Keys are rotated before they enter the cache, so later calls do not rotate them
             // again.
-            let places = self.positions(inputs, &query, &key);
+            let places = self.positions(inputs, &query, &key, decode);
             query = rotary.forward(&query, &places);
             key = rotary.forward(&key, &places);
         }
         let mut mask = inputs.mask.clone();
         let before = self.cache_index.as_ref().map(|index| index.value().clone());
-        if self.decode {
+        if decode {
             let seen;
             (key, value, seen) = self.cached(&query, &key, &value);
             mask = combine_masks_with(&[mask.as_ref(), Some(&seen)], DType::Bool);
@@ -262,31 +271,30 @@ impl MultiHeadAttention {
             dtype: config.dtype,
             precision: config.precision,
             // The mask from the cache is causal and within the window.
-            is_causal: inputs.is_causal && !self.decode,
-            window: config.window.filter(|_| !self.decode),
+            is_causal: inputs.is_causal && !decode,
+            window: config.window.filter(|_| !decode),
             force_fp32_for_softmax: config.force_fp32_for_softmax,
         };
         let (means, weights) = if !with_weights {
             (config.attention_fn.attend(&query, &key, &value, &how), None)
         } else {
-            assert!(
-                config.attention_fn.has_weights(),
-                "MultiHeadAttention: {:?} does not compute the matrix of attention \
-                 weights\n  help: use AttentionFn::dot_product() to inspect weights",
-                config.attention_fn
-            );
+            config.attention_fn.expect_weights();
             let weights = dot_product_attention_weights(&query, &key, &how);
             (weigh(&weights, &query, &value, &how), Some(weights))
         };
-        let means = self.within_cache(means, before.as_ref(), &key);
-        (self.out.forward(&means), weights)
+        let before = before.as_ref().filter(|_| decode);
+        let means = self.within_cache(means, before, &key);
+        (
+            project(&means, &self.out, inputs.out_sharding.as_ref()),
+            weights,
+        )
     }
 
     /// Returns the means, or NaN where the positions of a traced call are outside the cache: they
     /// overwrite other positions.
     #[track_caller]
     fn within_cache(&self, means: Array, before: Option<&Array>, keys: &Array) -> Array {
-        let (Some(before), Some(after), true) = (before, &self.cache_index, self.decode) else {
+        let (Some(before), Some(after)) = (before, &self.cache_index) else {
             return means;
         };
         let max_length = keys.shape()[keys.ndim() - 3];
@@ -298,7 +306,13 @@ impl MultiHeadAttention {
 
     /// Returns the positions of queries and keys, for the rotary embedding.
     #[track_caller]
-    fn positions(&self, inputs: &AttentionInputs, query: &Array, key: &Array) -> Array {
+    fn positions(
+        &self,
+        inputs: &AttentionInputs,
+        query: &Array,
+        key: &Array,
+        decode: bool,
+    ) -> Array {
         let rank = query.ndim();
         let length = query.shape()[rank - 3];
         assert!(
@@ -311,7 +325,7 @@ impl MultiHeadAttention {
         );
         match &inputs.positions {
             Some(positions) => positions.clone(),
-            None => self.next_positions(length),
+            None => self.positions_of(length, decode),
         }
     }
 
@@ -319,8 +333,12 @@ impl MultiHeadAttention {
     /// sequence has its own index in the cache. They continue the cached tokens if the layer
     /// decodes; otherwise they start at 0.
     pub fn next_positions(&self, length: usize) -> Array {
+        self.positions_of(length, self.decode)
+    }
+
+    fn positions_of(&self, length: usize, decode: bool) -> Array {
         match &self.cache_index {
-            Some(index) if self.decode => cache::next_positions(index, length),
+            Some(index) if decode => cache::next_positions(index, length),
             _ => Array::arange(length).astype(DType::I32),
         }
     }
@@ -448,20 +466,6 @@ impl MultiHeadAttention {
     }
 }
 
-/// Checks that inputs have the features of their projection.
-#[track_caller]
-fn expect_features(what: &str, x: &Array, projection: &LinearGeneral) {
-    let expected = projection.kernel.shape()[0];
-    assert!(
-        x.ndim() >= 2 && x.shape()[x.ndim() - 1] == expected,
-        "MultiHeadAttention: inputs of {what} are {}, expected [batch.., length, {expected}]\n  \
-         kernel {}\n  help: create the layer with the features of its inputs: in_features, and \
-         in_kv_features for keys and values",
-        x.aval(),
-        projection.kernel.aval()
-    );
-}
-
 impl MultiHeadAttentionConfig {
     /// Builds the layer for inputs of `in_features`, with variables from `Rngs` or a scope.
     ///
@@ -520,13 +524,13 @@ impl MultiHeadAttentionConfig {
         let query = vars.child("query", |v| project(self.num_heads).build(in_q, v));
         let key = vars.child("key", |v| project(kv_heads).build(in_k, v));
         let value = vars.child("value", |v| project(kv_heads).build(in_v, v));
-        let norm = |vars: &mut Vars<'_>, name: &str| {
+        let norm = |vars: &mut Vars<'_>, name: &str, scale: &Initializer| {
             let how = Promotion::new(self.dtype, &self.ln_promote_dtype);
-            self.normalize_qk
-                .build(size, how, self.param_dtype, vars, name)
+            let scale = (scale, self.param_dtype);
+            self.normalize_qk.build(size, how, scale, vars, name)
         };
-        let query_ln = norm(vars, "query_ln");
-        let key_ln = norm(vars, "key_ln");
+        let query_ln = norm(vars, "query_ln", &self.query_ln_scale_init);
+        let key_ln = norm(vars, "key_ln", &self.key_ln_scale_init);
         let init = |own: &Option<Initializer>, other: &Initializer| {
             own.clone().unwrap_or_else(|| other.clone())
         };

@@ -1,7 +1,7 @@
 //! `QkNorm`: the normalization of queries and keys.
 
 use crate::layers::promote::Promotion;
-use crate::{LayerNorm, Module, RMSNorm, Vars};
+use crate::{Initializer, LayerNorm, Module, RMSNorm, Vars};
 use ramie_core::{Array, DType};
 
 /// The normalization of the queries and keys of an attention layer. Each head is normalized over
@@ -40,13 +40,14 @@ impl From<bool> for QkNorm {
 }
 
 impl QkNorm {
-    /// Builds the layer for heads of `size` features, if there is one.
+    /// Builds the layer for heads of `size` features, if there is one. Its scale has the given
+    /// initializer and dtype.
     #[track_caller]
     pub(super) fn build(
         self,
         size: usize,
         how: Promotion<'_>,
-        param_dtype: DType,
+        (scale_init, param_dtype): (&Initializer, DType),
         vars: &mut Vars<'_>,
         name: &str,
     ) -> Option<HeadNorm> {
@@ -56,7 +57,8 @@ impl QkNorm {
                 let config = LayerNorm::config().use_bias(false).dtype(how.dtype);
                 let config = config
                     .promote_dtype(how.rule.cloned())
-                    .param_dtype(param_dtype);
+                    .param_dtype(param_dtype)
+                    .scale_init(scale_init.clone());
                 let norm = vars.child(name, |v| config.build(size, v));
                 Some(HeadNorm::LayerNorm(norm))
             }
@@ -64,7 +66,8 @@ impl QkNorm {
                 let config = RMSNorm::config().epsilon(epsilon).dtype(how.dtype);
                 let config = config
                     .promote_dtype(how.rule.cloned())
-                    .param_dtype(param_dtype);
+                    .param_dtype(param_dtype)
+                    .scale_init(scale_init.clone());
                 let norm = vars.child(name, |v| config.build(size, v));
                 Some(HeadNorm::RMSNorm(norm))
             }
