@@ -28,6 +28,7 @@ pub mod numpy;
 pub mod options;
 pub mod sharding;
 pub mod stages;
+pub mod test_util;
 pub mod typing;
 
 pub use base::error::{Error, Result, ShapeError};

@@ -5,6 +5,7 @@ pub use crate::client::RuntimeOptions;
 pub use crate::execution::callback::{Ordered, VmapMethod};
 pub use crate::execution::jit::JitOptions;
 pub use crate::execution::pmap::PmapOptions;
+pub use crate::functions::check_grads::CheckGradsOptions;
 pub use crate::functions::ops::{
     Attention, ConvTranspose, Convolution, Covariance, Descending, Distinct, EqualNan, Exact,
     ExcludePadding, Histogram, IncludeInitial, Quantile, Reduction, Rounding, ScaledDot, Segments,

@@ -15,6 +15,7 @@ pub use crate::functions::ops::{
 };
 pub use crate::functions::pad_shard::{pad_shard_unpad, pad_shard_unpad_with};
 pub use crate::program::specs::{Shardings, Specs};
+pub use crate::transform::{InSpecs, Infer};
 pub use crate::types::axis::AxisName;
 pub use crate::types::sharding::{
     AbstractMesh, AxisType, LogicalAxisRules, MeshGuard, MeshShape, OutSharding, Placed, Sharding,

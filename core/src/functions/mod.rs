@@ -4,6 +4,7 @@
 //! `ops` contains the functions and methods of `jax.numpy`, `jax.lax` and `jax.nn`, such as `einsum`
 //! and `matmul`; `linalg` contains `jax.numpy.linalg` and its primitives, `random` samplers.
 
+pub(crate) mod check_grads;
 pub mod fft;
 pub mod image;
 pub(crate) mod implicit;

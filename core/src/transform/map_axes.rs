@@ -91,7 +91,7 @@ pub struct VmapOptions {
     /// Batch axis of the arguments' arrays. Defaults to the first.
     pub in_axes: MapAxes,
     /// Position of the batch axis in results. Defaults to the first. `None` asserts that a result
-    /// is the same for all examples.
+    /// is the same for all examples, unless `sum_match` is set.
     pub out_axes: MapAxes,
     /// Name of the mapped axis, for collectives such as [`psum`](crate::lax::psum) in the function.
     pub axis_name: Option<AxisName>,
@@ -100,6 +100,9 @@ pub struct VmapOptions {
     pub spmd_axis_name: Option<AxisNames>,
     /// Number of examples, required only if no argument has a batch axis.
     pub axis_size: Option<usize>,
+    /// Whether results that depend on the example are summed over the examples where `out_axes` is
+    /// `None`: the transpose of an argument that is the same for all examples. Defaults to `false`.
+    pub sum_match: bool,
 }
 
 impl Default for VmapOptions {
@@ -110,6 +113,7 @@ impl Default for VmapOptions {
             axis_name: None,
             spmd_axis_name: None,
             axis_size: None,
+            sum_match: false,
         }
     }
 }

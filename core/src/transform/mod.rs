@@ -46,7 +46,7 @@ pub use hessian::{hessian, hessian_with, hvp};
 pub use jacobian::{Codomain, JacobianOptions, jacfwd, jacfwd_with, jacrev, jacrev_with};
 pub use map::{MapOptions, map, map_with};
 pub use map_axes::{MapAxes, VmapOptions};
-pub use shard_map::{ShardMapOptions, shard_map, shard_map_with};
+pub use shard_map::{InSpecs, Infer, ShardMapOptions, shard_map, shard_map_with};
 pub use smap::smap;
 pub use stage::{eval_shape, make_jaxpr};
 pub use tangents::Tangents;

@@ -1,7 +1,6 @@
 //! `shard_map`: runs a function on each device of a mesh, on the device's shards.
 
 use super::{ArgTuple, Function};
-use crate::Aval;
 use crate::base::location;
 use crate::base::location::fail;
 use crate::extend::Jaxpr;
@@ -12,8 +11,34 @@ use crate::program::{trace, tree};
 use crate::sharding::{AbstractMesh, AxisName, AxisType};
 use crate::types::sharding::{Context, Mesh, PartitionSpec, check_spec};
 use crate::typing::AxisNames;
+use crate::{Array, Aval};
 use std::panic::Location;
 use std::sync::Arc;
+
+/// Takes the specs of a `shard_map`'s arguments from their types over explicit mesh axes
+/// (`jax.sharding.Infer`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Infer;
+
+/// The specs of a `shard_map`'s arguments. [`Specs`] and [`Infer`] convert into it.
+#[derive(Clone, Debug)]
+pub enum InSpecs {
+    /// The spec of each array.
+    Specs(Specs),
+    /// The specs of the arrays' types. All axes that are manual in the function must be explicit.
+    Infer,
+}
+
+impl<S: Into<Specs>> From<S> for InSpecs {
+    fn from(specs: S) -> InSpecs {
+        InSpecs::Specs(specs.into())
+    }
+}
+impl From<Infer> for InSpecs {
+    fn from(_: Infer) -> InSpecs {
+        InSpecs::Infer
+    }
+}
 
 /// Options of [`shard_map_with`].
 ///
@@ -35,8 +60,8 @@ use std::sync::Arc;
 pub struct ShardMapOptions {
     /// Mesh to use. Defaults to the current one.
     pub mesh: Option<Mesh>,
-    /// Specs by which the arguments' arrays are split into shards.
-    pub in_specs: Specs,
+    /// Specs by which the arguments' arrays are split into shards, or [`Infer`].
+    pub in_specs: InSpecs,
     /// Specs by which the results' arrays are assembled from shards. The result is the same along
     /// axes that a spec omits.
     pub out_specs: Specs,
@@ -49,7 +74,7 @@ pub struct ShardMapOptions {
 
 impl ShardMapOptions {
     /// Creates options with these specs, over all axes of the current mesh.
-    pub fn new(in_specs: impl Into<Specs>, out_specs: impl Into<Specs>) -> ShardMapOptions {
+    pub fn new(in_specs: impl Into<InSpecs>, out_specs: impl Into<Specs>) -> ShardMapOptions {
         ShardMapOptions {
             mesh: None,
             in_specs: in_specs.into(),
@@ -74,6 +99,20 @@ impl ShardMapOptions {
 /// # Ok::<(), ramie_core::Error>(())
 /// ```
 ///
+/// Over explicit axes, [`Infer`] takes the specs of the arguments from their types:
+///
+/// ```no_run
+/// use ramie_core::lax::psum;
+/// use ramie_core::sharding::{AxisType, Infer, make_mesh_with};
+/// use ramie_core::{Array, DType, P, set_mesh, shard_map};
+/// let mesh = make_mesh_with(&[8], &["x"], AxisType::Explicit)?;
+/// let _current = set_mesh(mesh);
+/// let x = Array::full_with(&[16], 1, DType::F32, P!["x"]);
+/// let sum = shard_map(|x: Array| psum(&x.sum(), "x"), mesh, Infer, P![])(x);
+/// assert_eq!(sum.item::<f32>(), 16.0);
+/// # Ok::<(), ramie_core::Error>(())
+/// ```
+///
 /// # Panics
 /// The returned function panics if `f` panics, if a spec names an axis that the mesh does not
 /// have or does not fit its array, and if a result may vary over an axis that its spec in
@@ -82,7 +121,7 @@ impl ShardMapOptions {
 pub fn shard_map<'f, F, M>(
     f: F,
     mesh: Mesh,
-    in_specs: impl Into<Specs>,
+    in_specs: impl Into<InSpecs>,
     out_specs: impl Into<Specs>,
 ) -> Box<F::Fn<'f, F::Output>>
 where
@@ -109,7 +148,8 @@ where
     M: 'f,
 {
     let at = Location::caller();
-    if let Some(n) = options.in_specs.count()
+    if let InSpecs::Specs(specs) = &options.in_specs
+        && let Some(n) = specs.count()
         && n != F::Args::COUNT
     {
         fail(&format!(
@@ -218,11 +258,14 @@ fn apply<F: Function<M>, M>(
 ) -> F::Output {
     let map = frame(options, at);
     let paths = tree::paths(&args);
-    let in_specs = match options.in_specs.of_paths("in_specs", &paths) {
-        Ok(specs) => specs,
-        Err(e) => refuse(at, &e),
-    };
     let leaves = tree::leaves(&args);
+    let in_specs = match &options.in_specs {
+        InSpecs::Specs(specs) => match specs.of_paths("in_specs", &paths) {
+            Ok(specs) => specs,
+            Err(e) => refuse(at, &e),
+        },
+        InSpecs::Infer => inferred(&map, &leaves, at),
+    };
     let mut locals = Vec::with_capacity(leaves.len());
     for ((leaf, spec), path) in leaves.iter().zip(&in_specs).zip(&paths) {
         let checked = check(&map, spec).and_then(|()| map.shard(spec, leaf.aval()));
@@ -254,6 +297,32 @@ fn apply<F: Function<M>, M>(
     check_results(&map, &program, &out_specs, &names, at);
     let outs = map.bind(program, &leaves, &in_specs, out_specs);
     tree::with_leaves(&result, outs)
+}
+
+/// Returns the specs of the types of arrays along the axes that become manual.
+fn inferred(
+    map: &ShardMap,
+    leaves: &[Array],
+    at: &'static Location<'static>,
+) -> Vec<PartitionSpec> {
+    let explicit = |n: AxisName| map.axes.axis_type(n) == Some(AxisType::Explicit);
+    if let Some(name) = map.manual.iter().find(|n| !explicit(**n)) {
+        refuse(
+            at,
+            &format!(
+                "in_specs is Infer, but the mesh axis {name:?} of ({}) is not explicit\n  help: pass \
+                 the spec of each argument, or make the mesh with `make_mesh_with(.., \
+                 AxisType::Explicit)`",
+                map.axes.describe()
+            ),
+        );
+    }
+    let specs = leaves.iter().map(|leaf| {
+        let aval = leaf.aval();
+        let manual = |n| map.manual.contains(&n);
+        aval.spec().filtered(aval.ndim(), manual)
+    });
+    specs.collect()
 }
 
 /// Checks that a spec names axes of the mesh, and only axes that become manual.

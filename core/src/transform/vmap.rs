@@ -46,11 +46,21 @@ where
 /// assert_eq!(out.to_vec::<f32>(), [2.0, 6.0]);
 /// ```
 ///
+/// With `sum_match`, a result that depends on the example is summed where `out_axes` is `None`:
+///
+/// ```
+/// use ramie_core::options::VmapOptions;
+/// use ramie_core::{Array, vmap_with};
+/// let options = VmapOptions { out_axes: None.into(), sum_match: true, ..VmapOptions::default() };
+/// let sum = vmap_with(|x: Array| x * 2.0, options)(Array::from([0.0f32, 1.0, 2.0]));
+/// assert_eq!(sum.item::<f32>(), 6.0);
+/// ```
+///
 /// # Panics
 /// Panics if `in_axes` is a list whose length is not the number of arguments. The returned
 /// function panics if no argument has a batch axis and `axis_size` is not set, if an array lacks
 /// its batch axis, if sizes differ, and if a result that `out_axes` marks as the same for all
-/// examples depends on the example.
+/// examples depends on the example, unless `sum_match` is set.
 #[track_caller]
 pub fn vmap_with<'f, F, M>(f: F, options: impl Into<VmapOptions>) -> Box<F::Fn<'f, F::Output>>
 where
@@ -101,10 +111,13 @@ fn apply<F: Function<M>, M>(
     let all = outs.iter().zip(out_axes).zip(wanted).zip(&paths);
     let placed = all.map(|(((out, out_axis), wanted), path)| match wanted {
         Some(wanted) => placed(out, out_axis, wanted, axis, caller),
-        None => {
-            expect_shared(out_axis, path, caller);
-            out.clone()
-        }
+        None => match out_axis {
+            Some(at) if options.sum_match => out.sum_over(at as isize),
+            found => {
+                expect_shared(found, path, caller);
+                out.clone()
+            }
+        },
     });
     let outs: Vec<Array> = placed.collect();
     tree::with_leaves(&traced.result, outs)
@@ -141,7 +154,7 @@ fn expect_shared(found: Option<usize>, path: &str, caller: Caller) {
         found.is_none(),
         "vmap: out_axes requires {} to be the same for all examples, but it depends on them\n  \
          {caller}\n  help: set its axis in out_axes, or reduce it over the mapped axis, for example \
-         with `pmean`",
+         with `pmean`, or with sum_match in VmapOptions",
         result()
     );
 }

@@ -1,11 +1,12 @@
 //! Programs in which types say how values are sharded, run on 8 virtual devices.
 
 use crate::eight_devices;
-use ramie_core::lax::{Padding, cond, conv_general_dilated, scan, while_loop};
+use ramie_core::lax::{Padding, cond, conv_general_dilated, psum, scan, while_loop};
 use ramie_core::numpy::einsum_with;
-use ramie_core::options::{Convolution, Window};
+use ramie_core::options::{Convolution, ShardMapOptions, Window};
 use ramie_core::sharding::{
-    AbstractMesh, AxisType, SpecEntry, auto_axes, explicit_axes, make_mesh_with, reshard, type_of,
+    AbstractMesh, AxisType, Infer, SpecEntry, auto_axes, explicit_axes, make_mesh_with, reshard,
+    type_of,
 };
 use ramie_core::*;
 use ramie_testing::{is_linked, panic_message};
@@ -335,4 +336,47 @@ fn convolutions_of_sharded_batches_have_derivatives() {
     let got = jit(grad(f))(k, x);
     assert_eq!(got.aval().to_string(), "f32[4,3,3,3]");
     close(&got, &want);
+}
+
+#[test]
+fn shard_map_takes_specs_from_the_types() {
+    let current = mesh(&[4, 2], &["x", "y"]);
+    let _current = set_mesh(current);
+    let (a, b) = (iota(&[8, 4]), iota(&[4]));
+    let on_mesh = (device_put(&a, P!["x", None]), device_put(&b, P!["y"]));
+    let local = |a: Array, b: Array| {
+        assert_eq!((a.shape(), b.shape()), (&[2, 4][..], &[2][..]));
+        (a * 2.0, psum(&b.sum(), "y"))
+    };
+    let f = shard_map(local, current, Infer, [P!["x"], P![]]);
+    let (doubled, sum) = f(on_mesh.0.clone(), on_mesh.1.clone());
+    close(&doubled, &(&a * 2.0));
+    close(&sum, &b.sum());
+    // Of the types' axes, only those that become manual are split.
+    let options = ShardMapOptions {
+        axis_names: Some("x".into()),
+        ..ShardMapOptions::new(Infer, P!["x"])
+    };
+    let both = device_put(&iota(&[8, 4]), P!["x", "y"]);
+    let double = shard_map_with(
+        |a: Array| {
+            assert_eq!(a.shape(), [2, 4]);
+            a * 2.0
+        },
+        options,
+    );
+    close(&double(both), &(iota(&[8, 4]) * 2.0));
+    let auto = make_mesh_with(&[8], &["z"], AxisType::Auto).unwrap();
+    let text = panic_message(|| shard_map(|a: Array| a, auto, Infer, P!["z"])(iota(&[8])));
+    let expected = "shard_map: in_specs is Infer, but the mesh axis";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn broadcast_takes_the_sharding_of_the_result() {
+    let _current = set_mesh(mesh(&[4, 2], &["x", "y"]));
+    let b = device_put(&iota(&[4]), P!["y"]);
+    let wide = b.broadcast_with(&[8], P!["x", "y"]);
+    assert_eq!(format!("{:#}", type_of(&wide)), "float32[8@x,4@y]");
+    close(&wide, &iota(&[4]).broadcast(&[8]));
 }

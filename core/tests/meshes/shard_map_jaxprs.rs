@@ -65,7 +65,7 @@ ramie_testing::programs! {
         shard_map_with(|x: Array| psum(&x, "x"), options)(x)
     };
     gather_and_scatter |x| {
-        let body = |x| psum_scatter(&all_gather_with(&x, "x", Along::Tiled(0)).sin(), "x", Along::Tiled(0));
+        let body = |x: Array| psum_scatter(&all_gather_with(&x, "x", Along::Tiled(0)).sin(), "x", Along::Tiled(0));
         one(body, P!["x"], P!["x"])(x)
     };
     gather_invariant |x| one(|x| all_gather_invariant(&x, "x", Along::Tiled(1)), P!["x"], P![])(x);

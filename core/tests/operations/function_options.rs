@@ -172,7 +172,7 @@ fn paddings(case: &str) -> Option<Array> {
     };
     let mode = |before, after| PadMode::Statistic {
         of,
-        stat_length: Some((before, after)),
+        stat_length: vec![(before, after)],
     };
     Some(match rest {
         "sides" => x(&[5, 3]).pad_with(&[(1, 2), (2, 1)], mode(2, 3)),

@@ -24,9 +24,14 @@ fn function(row: &Row) -> Option<Box<Operation>> {
         _ => return None,
     };
     let stat_length = row.params["stat_length"].as_u64();
-    let stat_length = stat_length.map(|n| (n as usize, n as usize));
+    let stat_length = stat_length
+        .map(|n| (n as usize, n as usize))
+        .into_iter()
+        .collect();
     let mode = PadMode::Statistic { of, stat_length };
-    Some(Box::new(move |x| vec![x[0].pad_with(&widths, mode)]))
+    Some(Box::new(move |x| {
+        vec![x[0].pad_with(&widths, mode.clone())]
+    }))
 }
 
 #[test]
@@ -43,7 +48,7 @@ fn only_axes_that_are_padded_need_elements() {
     let none = Array::zeros(&[0, 2], DType::F32);
     let mode = PadMode::Statistic {
         of: PadStatistic::Maximum,
-        stat_length: None,
+        stat_length: vec![],
     };
     assert_eq!(none.pad_with(&[(0, 0), (1, 2)], mode).shape(), [0, 5]);
     assert_eq!(none.pad_linear_ramp(&[(0, 0), (1, 2)], 0).shape(), [0, 5]);
@@ -54,7 +59,7 @@ fn only_axes_that_are_padded_need_elements() {
 fn numbers_are_made_of_something() {
     let mode = PadMode::Statistic {
         of: PadStatistic::Mean,
-        stat_length: Some((1, 0)),
+        stat_length: vec![(1, 0)],
     };
     let _ = Array::arange(3).pad_with(&[(1, 0)], mode);
 }
@@ -86,4 +91,28 @@ fn paths_are_those_of_sums_of_products() {
     }
     let whole = einsum("ij,jk,kl->il", &ones);
     assert_eq!(terms[0].1.to_vec::<f32>(), whole.to_vec::<f32>());
+}
+
+/// The results of `jnp.pad(.., stat_length=..)` of JAX 0.12.0.
+#[test]
+fn lengths_of_statistics_differ_between_axes() {
+    let x = Array::arange(12).reshape(&[3, 4]);
+    let mode = |stat_length| PadMode::Statistic {
+        of: PadStatistic::Maximum,
+        stat_length,
+    };
+    let padded = x.pad_with(&[(1, 1), (1, 1)], mode(vec![(1, 2), (2, 3)]));
+    let expected = [
+        [1, 0, 1, 2, 3, 3],
+        [1, 0, 1, 2, 3, 3],
+        [5, 4, 5, 6, 7, 7],
+        [9, 8, 9, 10, 11, 11],
+        [9, 8, 9, 10, 11, 11],
+    ]
+    .concat();
+    assert_eq!(padded.to_vec::<i32>(), expected);
+    ramie_testing::assert_explained(
+        || x.pad_with(&[(1, 1), (1, 1)], mode(vec![(1, 1); 3])),
+        &["pad: stat_length has 3 entries for i32[3,4]"],
+    );
 }

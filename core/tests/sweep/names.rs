@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const EXCLUDED: &[(&str, &str)] = &[
     (
         "the operation is for arrays on several devices; the tests of sharding call it",
-        "full_with iota_with broadcast_in_dim_with broadcast_to_with reshard \
+        "full_with iota_with broadcast_with broadcast_in_dim_with broadcast_to_with reshard \
          with_sharding_constraint with_logical_constraint device_put device_put_donating \
          device_get auto_axes explicit_axes shape_dtype_struct_with random::sharded",
     ),

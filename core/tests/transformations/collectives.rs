@@ -7,8 +7,8 @@ use ramie_core::lax::{
 };
 use ramie_core::options::VmapOptions;
 use ramie_core::{
-    Array, DType, array, concatenate, grad, jit, jvp, linear_transpose, linearize, make_jaxpr, vjp,
-    vmap_with,
+    Array, DType, array, concatenate, grad, jit, jvp, linear_transpose, linearize, make_jaxpr,
+    tree, vjp, vmap_with,
 };
 use ramie_testing::apply::Operation;
 use ramie_testing::golden::{Golden, Row};
@@ -346,4 +346,39 @@ fn runs_of_rows() {
     let both = exchange(&xs, &outs, true);
     let second = both.index((.., 1)).to_vec::<f32>();
     assert_eq!(second, exchanged(&(x * 2.0), &(out * 2.0)));
+}
+
+#[test]
+fn collectives_take_trees() {
+    type Pair = (Array, Vec<Array>);
+    let pair = |x: &Array| -> Pair { (x.clone(), vec![x * 2.0, x.expand_dims(&[0])]) };
+    let on_pairs = |f: fn(&Pair) -> Pair| {
+        let g = move |x: Array| f(&(x.clone(), vec![&x * 2.0, x.expand_dims(&[1])]));
+        vmap_with(g, named("i"))(numbers(&[3, 3]))
+    };
+    let on_arrays = |f: fn(&Array) -> Array| {
+        let g = move |x: Array| (f(&x), vec![f(&(&x * 2.0)), f(&x.expand_dims(&[1]))]);
+        vmap_with(g, named("i"))(numbers(&[3, 3]))
+    };
+    let cases: [(fn(&Pair) -> Pair, fn(&Array) -> Array); 4] = [
+        (|x| all_gather(x, "i"), |x| all_gather(x, "i")),
+        (
+            |x| all_gather_with(x, "i", Along::Tiled(0)),
+            |x| all_gather_with(x, "i", Along::Tiled(0)),
+        ),
+        (|x| psum_scatter(x, "i", 0), |x| psum_scatter(x, "i", 0)),
+        (|x| all_to_all(x, "i", 0, 0), |x| all_to_all(x, "i", 0, 0)),
+    ];
+    for (i, (of_pairs, of_arrays)) in cases.into_iter().enumerate() {
+        let (got, want) = (on_pairs(of_pairs), on_arrays(of_arrays));
+        for (got, want) in tree::leaves(&got).iter().zip(tree::leaves(&want)) {
+            assert_eq!(got.shape(), want.shape(), "case {i}");
+            assert_eq!(got.to_vec::<f32>(), want.to_vec::<f32>(), "case {i}");
+        }
+    }
+    let swapped = vmap_with(move |x: Array| pswapaxes(&pair(&x).0, "i", 0), named("i"));
+    assert_eq!(
+        swapped(numbers(&[3, 3])).to_vec::<f32>(),
+        numbers(&[3, 3]).t().to_vec::<f32>()
+    );
 }

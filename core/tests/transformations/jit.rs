@@ -217,6 +217,15 @@ fn arguments_are_donated_where_the_options_name_them() {
         let both = (abstractly.clone(), abstractly.clone());
         assert_eq!(aliased(donating(argnums), both.0, both.1), count);
     }
+    let lowered = jit_with(f, donating(&[1])).lower((abstractly.clone(), abstractly));
+    let args: Vec<_> = lowered
+        .expect("lowers")
+        .args_info()
+        .iter()
+        .map(|arg| (arg.path.clone(), arg.aval.to_string(), arg.donated))
+        .collect();
+    let arg = |path: &str, donated| (path.to_string(), "f32[2]".to_string(), donated);
+    assert_eq!(args, [arg("args.0", false), arg("args.1", true)]);
     // An array that is held is copied.
     let g = jit_with(f, donating(&[0, 1]));
     let (x, y) = (f32s(&[1.0, 2.0]), f32s(&[3.0, 4.0]));

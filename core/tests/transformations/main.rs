@@ -1,6 +1,7 @@
 //! Transformations of functions: derivatives, batching, control flow, `jit`, export.
 
 mod by_reference;
+mod check_grads;
 mod checkify;
 mod checkpoint;
 mod collectives;

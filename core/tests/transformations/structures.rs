@@ -82,6 +82,10 @@ fn functions_of_two_trees_compare_structures() {
             Box::new(|a, b| drop(tree::map2(&a, &b, |a, b| a + b))),
         ),
         (
+            "tree::map_all",
+            Box::new(|a, b| drop(tree::map_all([&a, &b], |[a, b]| a + b))),
+        ),
+        (
             "tree::transpose",
             Box::new(|a, b| drop(tree::transpose(&[a, b]))),
         ),
@@ -137,4 +141,52 @@ fn functions_of_two_trees_compare_structures() {
     assert!(said.contains("(*, *)") && said.contains("[*, *]"), "{said}");
     let more = panic_message(|| drop(tree::with_leaves(&pair, [x(), x(), x()])));
     assert!(more.contains("3 arrays for the 2 leaves"), "{more}");
+}
+
+fn numbers(tree: &impl Tree) -> Vec<f32> {
+    tree::leaves(tree).iter().map(|a| a.item()).collect()
+}
+
+/// The values and structures of `jax.tree.transpose`, `broadcast` and `map` of JAX 0.12.0.
+#[test]
+fn several_trees_give_the_trees_of_jax() {
+    let x = |value: f32| Array::from(value);
+    type Inner = BTreeMap<&'static str, (Array, Option<Array>)>;
+    let entries = |a: f32, b: [f32; 2]| -> Inner {
+        BTreeMap::from([("a", (x(a), None)), ("b", (x(b[0]), Some(x(b[1]))))])
+    };
+    // A list of two trees {'a': 1, 'b': (2, 3)} is a tree {'a': [1, 4], 'b': ([2, 5], [3, 6])}.
+    let list = vec![entries(1.0, [2.0, 3.0]), entries(4.0, [5.0, 6.0])];
+    let (outer, inner) = (
+        tree::structure(&vec![x(0.0), x(0.0)]),
+        tree::structure(&list[0]),
+    );
+    let transposed = outer.transpose(&inner, &list);
+    assert_eq!(numbers(&transposed), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    assert_eq!(
+        tree::structure(&transposed).to_string(),
+        "TreeDef({\"a\": ([*, *], None), \"b\": ([*, *], [*, *])})"
+    );
+    let back = inner.transpose(&outer, &transposed);
+    assert_eq!(numbers(&back), numbers(&list));
+    assert!(tree::structure(&back) == tree::structure(&list));
+    let text = panic_message(|| inner.transpose(&outer, &list));
+    assert!(
+        text.starts_with("TreeDef::transpose: the tree does not"),
+        "{text}"
+    );
+    // broadcast([1, (2, 3)], [{'a': 0, 'b': (0, 0)}, (0, (0, 0))])
+    // gives [{'a': 1, 'b': (1, 1)}, (2, (3, 3))].
+    let full = (entries(0.0, [0.0; 2]), (x(0.0), (x(0.0), x(0.0))));
+    let prefix = (x(1.0), (x(2.0), x(3.0)));
+    let filled = tree::broadcast(&prefix, &full);
+    assert_eq!(numbers(&filled), [1.0, 1.0, 1.0, 2.0, 3.0, 3.0]);
+    let text = panic_message(|| tree::broadcast(&full, &prefix));
+    assert!(
+        text.contains("at `0`, the prefix has 2 entries, the tree has an array"),
+        "{text}"
+    );
+    // map(lambda *a: sum(a), t, t, t)
+    let sums = tree::map_all([&prefix; 3], |[a, b, c]| a + b + c);
+    assert_eq!(numbers(&sums), [3.0, 6.0, 9.0]);
 }

@@ -2,7 +2,7 @@
 
 use ramie_core::options::VmapOptions;
 use ramie_core::typing::MapAxes;
-use ramie_core::{Array, array, vmap, vmap_with};
+use ramie_core::{Array, DType, array, make_jaxpr, vmap, vmap_with};
 use ramie_testing::panic_message;
 
 fn matrix() -> Array {
@@ -81,4 +81,25 @@ fn lists_of_the_wrong_length() {
         vmap(|x: Array| x)(Array::from(1.0f32));
     });
     assert!(text.contains("has no axis 0 to batch over"), "{text}");
+}
+
+/// The results of `vmap(.., out_axes=None, sum_match=True)` of JAX 0.12.0.
+#[test]
+fn results_are_summed_where_the_options_ask() {
+    let options = |in_axes: isize| VmapOptions {
+        in_axes: in_axes.into(),
+        out_axes: None.into(),
+        sum_match: true,
+        ..VmapOptions::default()
+    };
+    let sum = vmap_with(|x: Array| x * 2.0, options(1))(matrix());
+    assert_eq!(sum.to_vec::<f32>(), [12.0, 30.0]);
+    // A result that is the same for all examples is not.
+    let both = |x: Array| (x.astype(DType::I8), Array::from(7));
+    let (sum, same) = vmap_with(both, options(0))(array([0.0, 1.0, 2.0]));
+    assert_eq!((sum.item::<i32>(), same.item::<i32>()), (3, 7));
+    let text = make_jaxpr(vmap_with(|x: Array| x * 2.0, options(0)))(array([0.0, 1.0]));
+    let expected = "{ lambda ; a:f32[2]. let\n    b:f32[2] = mul a 2.0:f32[]\n    \
+                    c:f32[] = reduce_sum[axes=(0,) out_sharding=None] b\n  in (c,) }";
+    assert_eq!(text.to_string(), expected);
 }

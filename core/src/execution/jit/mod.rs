@@ -15,7 +15,7 @@ mod trace;
 
 pub use function::{JitFunction, Jitted, Staged};
 pub(crate) use programs::forget_all;
-pub use stages::{Compiled, Lowered, Traced};
+pub use stages::{ArgInfo, Compiled, Lowered, Traced};
 
 use crate::sharding::Shardings;
 use ramie_pjrt::OptionOverride;

@@ -3,6 +3,7 @@
 
 use super::call::{Jit, Programs};
 use super::compiled_call::CompiledCall;
+use super::donate;
 use super::entry::Entry;
 use super::place::{Plan, site_of};
 use super::programs::{ProgramSlot, SharedCache};
@@ -12,9 +13,9 @@ use crate::client::Program;
 use crate::client::sharded::Site;
 use crate::execution::aot::{CompiledFor, Target};
 use crate::extend::{ClosedJaxpr, Jaxpr};
-use crate::program::lower::strip_locations;
+use crate::program::lower::{ArgumentAttribute, strip_locations};
 use crate::transform::ByValue;
-use crate::{Error, Mesh, NamedSharding, Result, Tree};
+use crate::{Aval, Error, Mesh, NamedSharding, Result, Tree};
 use ramie_pjrt::{Executable, MemoryAnalysis, OptionOverride, Value};
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -35,6 +36,7 @@ struct Stage {
     key: Signature,
     description: Description,
     compiler_options: Vec<(String, OptionOverride)>,
+    args_info: Vec<ArgInfo>,
     /// Cache in which calls of the function look for programs.
     programs: SharedCache<Entry>,
 }
@@ -45,6 +47,7 @@ impl Stage {
         let trace = trace();
         let plan = programs.plan(&trace, site, inputs)?;
         Ok(Stage {
+            args_info: args_info(&trace, &plan, inputs),
             name: programs.name.clone(),
             trace,
             plan,
@@ -65,6 +68,33 @@ impl Stage {
         let entry = Entry::new(self.trace, made, self.description)?;
         Ok(self.programs.insert(self.key, entry))
     }
+}
+
+/// An array of the arguments of a lowered function (`jax.stages.ArgInfo`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArgInfo {
+    /// Path of the array: `state` or `args`, followed by its path in the tree.
+    pub path: String,
+    /// Type of the array.
+    pub aval: Aval,
+    /// Whether the array donates its buffer to a result.
+    pub donated: bool,
+}
+
+fn args_info(trace: &Trace, plan: &Plan, inputs: Inputs<'_>) -> Vec<ArgInfo> {
+    let jaxpr = &trace.program.jaxpr;
+    let donates = |i: &usize| {
+        let attribute = plan.attributes.get(jaxpr.constvars.len() + i);
+        attribute.is_some_and(|a| *a != ArgumentAttribute::None)
+    };
+    let avals = jaxpr.in_avals().into_iter().enumerate();
+    let info = avals.map(|(i, aval)| ArgInfo {
+        path: donate::path(i, inputs),
+        aval,
+        donated: donates(&i),
+    });
+    info.collect()
 }
 
 /// A function traced and lowered for given arguments; returned by
@@ -143,6 +173,24 @@ impl<S: Tree, A: Tree, R: Tree> Lowered<S, A, R> {
         let is_sharded = |sharding: &NamedSharding| sharding.spec().axes().next().is_some();
         let used = self.jaxpr().mesh().is_some() || ins.iter().chain(outs).any(is_sharded);
         (used && mesh.size() > 1).then_some(mesh)
+    }
+
+    /// Returns the path, the type and the donation of each array of the state and the arguments, in
+    /// order (`Lowered.args_info`).
+    ///
+    /// ```no_run
+    /// use ramie_core::options::JitOptions;
+    /// use ramie_core::{Array, jit_with};
+    /// let options = JitOptions { donate_argnums: vec![0], ..JitOptions::default() };
+    /// let sum = jit_with(|x: Array, y: Array| x + y, options);
+    /// let lowered = sum.lower((Array::from(1.0f32), Array::from(2.0f32)))?;
+    /// let donated: Vec<bool> = lowered.args_info().iter().map(|arg| arg.donated).collect();
+    /// assert_eq!(donated, [true, false]);
+    /// # Ok::<(), ramie_core::Error>(())
+    /// ```
+    #[doc(alias = "in_avals")]
+    pub fn args_info(&self) -> &[ArgInfo] {
+        &self.traced.stage.args_info
     }
 
     /// Returns the result as arrays without elements (`Lowered.out_info`).

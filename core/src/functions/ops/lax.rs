@@ -6,7 +6,7 @@ use crate::prim::index::positions::index_dtype;
 use crate::prim::index::{Gather, GatherDimensionNumbers};
 use crate::prim::operands;
 use crate::typing::Dims;
-use crate::{Array, IntoArray};
+use crate::{Array, IntoArray, PartitionSpec};
 
 impl Array {
     /// Broadcasts the array by prepending axes of the given sizes (`jax.lax.broadcast`).
@@ -21,6 +21,19 @@ impl Array {
         shape.extend_from_slice(self.shape());
         let kept: Dims = (sizes.len()..shape.len()).collect();
         self.broadcast_in_dim(&shape, &kept)
+    }
+
+    /// Same as [`broadcast`](Array::broadcast), with the sharding of the result over explicit mesh
+    /// axes (`out_sharding`).
+    ///
+    /// # Panics
+    /// Panics if `out_sharding` does not fit the mesh or the shape.
+    #[track_caller]
+    pub fn broadcast_with(&self, sizes: &[usize], out_sharding: impl Into<PartitionSpec>) -> Array {
+        let mut shape: Dims = sizes.into();
+        shape.extend_from_slice(self.shape());
+        let kept: Dims = (sizes.len()..shape.len()).collect();
+        self.broadcast_in_dim_with(&shape, &kept, out_sharding)
     }
 
     /// Broadcasts the array to the shape of another array (`jax.lax.broadcast_like`).

@@ -7,7 +7,7 @@ use crate::typing::Dims;
 use crate::{Array, DType, concatenate};
 
 /// The source of padding elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PadMode {
     /// The first and the last element, repeated: `a a|a b c|c c`.
     Edge,
@@ -30,9 +30,9 @@ pub enum PadMode {
     Statistic {
         /// The statistic.
         of: PadStatistic,
-        /// Numbers of elements that the statistics before and after the axis cover. `None` for
-        /// all. For numbers that differ between axes, pad one axis after the other, as JAX does.
-        stat_length: Option<(usize, usize)>,
+        /// Numbers of elements that the statistics before and after each axis cover: a pair for
+        /// all axes, or one for each. Empty for all elements.
+        stat_length: Vec<(usize, usize)>,
     },
 }
 
@@ -72,7 +72,7 @@ impl PadMode {
     /// Returns the run of padding elements that starts at `position`, outside an array of
     /// `size` elements: the index of the first element, the step to the next (-1, 0 or 1), and
     /// the number of elements until the direction changes.
-    fn run(self, position: i128, size: i128) -> (i128, isize, i128) {
+    fn run(&self, position: i128, size: i128) -> (i128, isize, i128) {
         let last = size - 1;
         match self {
             PadMode::Statistic { .. }
@@ -99,7 +99,7 @@ impl PadMode {
 
     /// Returns the runs of elements for the positions `from..to`.
     #[track_caller]
-    fn runs(self, from: i128, to: i128, size: usize) -> Vec<(usize, isize, usize)> {
+    fn runs(&self, from: i128, to: i128, size: usize) -> Vec<(usize, isize, usize)> {
         let (mut runs, mut position) = (Vec::new(), from);
         while position < to {
             assert!(
@@ -133,14 +133,28 @@ impl Array {
     /// padded.
     #[track_caller]
     pub fn pad_with(&self, widths: &[(usize, usize)], mode: PadMode) -> Array {
+        if let PadMode::Statistic { stat_length, .. } = &mode {
+            let entries = stat_length.len();
+            assert!(
+                entries <= 1 || entries == self.ndim(),
+                "pad: stat_length has {entries} entries for {}\n  help: pass a pair for each axis, \
+                 one for all axes, or none for all elements",
+                self.aval()
+            );
+        }
         if mode == PadMode::Empty {
             return self.pad(widths, false);
         }
         self.padded(widths, |padded, axis, (before, after)| {
             let size = padded.shape()[axis];
-            match mode {
+            match &mode {
                 PadMode::Statistic { of, stat_length } => {
-                    return padded.beside_statistics(axis, (before, after), of, stat_length);
+                    let lengths = match &stat_length[..] {
+                        [] => (size, size),
+                        [all] => *all,
+                        each => each[axis],
+                    };
+                    return padded.beside_statistics(axis, (before, after), *of, lengths);
                 }
                 PadMode::ReflectOdd => return vec![padded.mirrored(axis, (before, after), false)],
                 PadMode::SymmetricOdd => return vec![padded.mirrored(axis, (before, after), true)],
@@ -292,13 +306,12 @@ impl Array {
         axis: usize,
         (before, after): (usize, usize),
         of: PadStatistic,
-        stat_length: Option<(usize, usize)>,
+        (first, last): (usize, usize),
     ) -> Vec<Array> {
         let (size, at) = (self.shape()[axis], axis as isize);
-        let (first, last) = stat_length.unwrap_or((size, size));
         assert!(
             first > 0 && last > 0,
-            "pad: stat_length must not be 0\n  help: pass the numbers of elements, or None for all"
+            "pad: stat_length must not be 0\n  help: pass the numbers of elements, or an empty list for all"
         );
         let (first, last) = (first.min(size), last.min(size));
         let first = of.of(&self.slice_axis(axis, 0, first), at);

@@ -218,13 +218,13 @@ impl From<isize> for Along {
     }
 }
 
-/// Gathers the values along the given axes and stacks them along a new first axis
-/// (`jax.lax.all_gather`).
+/// Gathers the values of a tree's arrays along the given axes and stacks them along a new first
+/// axis (`jax.lax.all_gather`).
 ///
 /// # Panics
 /// Panics if an axis name is not bound.
 #[track_caller]
-pub fn all_gather(x: &Array, axes: impl Into<AxisIndexGroups>) -> Array {
+pub fn all_gather<T: Tree>(x: &T, axes: impl Into<AxisIndexGroups>) -> T {
     all_gather_with(x, axes, 0)
 }
 
@@ -234,11 +234,11 @@ pub fn all_gather(x: &Array, axes: impl Into<AxisIndexGroups>) -> Array {
 /// # Panics
 /// Panics if an axis name is not bound, or if the axis is out of range.
 #[track_caller]
-pub fn all_gather_with(
-    x: &Array,
+pub fn all_gather_with<T: Tree>(
+    x: &T,
     axes: impl Into<AxisIndexGroups>,
     along: impl Into<Along>,
-) -> Array {
+) -> T {
     gather("all_gather", x, &axes.into(), along.into(), false)
 }
 
@@ -251,36 +251,41 @@ pub fn all_gather_with(
 /// # Panics
 /// Panics if an axis name is not bound, or if the axis is out of range.
 #[track_caller]
-pub fn all_gather_invariant(
-    x: &Array,
+pub fn all_gather_invariant<T: Tree>(
+    x: &T,
     axes: impl Into<AxisNames>,
     along: impl Into<Along>,
-) -> Array {
+) -> T {
     let axes = axes.into();
     gather("all_gather_invariant", x, &axes.into(), along.into(), true)
 }
 
 #[track_caller]
-fn gather(
+fn gather<T: Tree>(
     operation: &str,
-    x: &Array,
+    x: &T,
     axes: &AxisIndexGroups,
     along: Along,
     to_invariant: bool,
-) -> Array {
-    let dimension = match along {
-        Along::Stacked(axis) => stacked_axis(operation, x, axis),
-        Along::Tiled(axis) => x.axis(operation, axis),
-    };
-    let gather = AllGather {
-        axes: axes.names.clone(),
-        groups: axes.groups.clone(),
-        dimension,
-        size: group_size(operation, axes),
-        tiled: along.tiled(),
-        to_invariant,
-    };
-    bind1(gather, &[&vary(x, &axes.names)])
+) -> T {
+    let size = group_size(operation, axes);
+    let mut outs = Vec::new();
+    for a in tree::leaves(x) {
+        let dimension = match along {
+            Along::Stacked(axis) => stacked_axis(operation, &a, axis),
+            Along::Tiled(axis) => a.axis(operation, axis),
+        };
+        let gather = AllGather {
+            axes: axes.names.clone(),
+            groups: axes.groups.clone(),
+            dimension,
+            size,
+            tiled: along.tiled(),
+            to_invariant,
+        };
+        outs.push(bind1(gather, &[&vary(&a, &axes.names)]));
+    }
+    tree::with_leaves(x, outs)
 }
 
 /// Normalizes an axis of a result that has one axis more than `x`.
@@ -296,7 +301,8 @@ fn stacked_axis(operation: &str, x: &Array, axis: isize) -> usize {
     normal as usize
 }
 
-/// Sums over the given axes and scatters the sum along an array axis (`jax.lax.psum_scatter`).
+/// Sums the arrays of a tree over the given axes and scatters each sum along an array axis
+/// (`jax.lax.psum_scatter`).
 /// With [`Along::Stacked`], the axis has the size of the mapped axis, and each batch element
 /// receives the slice at its own index, without that axis. With [`Along::Tiled`], it receives an
 /// equal part of the axis.
@@ -305,21 +311,29 @@ fn stacked_axis(operation: &str, x: &Array, axis: isize) -> usize {
 /// Panics if an axis name is not bound, or if the size of the array axis does not fit the size of
 /// the mapped axis.
 #[track_caller]
-pub fn psum_scatter(x: &Array, axes: impl Into<AxisIndexGroups>, along: impl Into<Along>) -> Array {
+pub fn psum_scatter<T: Tree>(
+    x: &T,
+    axes: impl Into<AxisIndexGroups>,
+    along: impl Into<Along>,
+) -> T {
     let (axes, along) = (axes.into(), along.into());
-    let scatter = ReduceScatter {
-        dimension: x.axis("psum_scatter", along.axis()),
-        size: group_size("psum_scatter", &axes),
-        axes: axes.names,
-        groups: axes.groups,
-        tiled: along.tiled(),
-    };
-    let x = vary(x, &scatter.axes);
-    bind1(scatter, &[&x])
+    let size = group_size("psum_scatter", &axes);
+    let mut outs = Vec::new();
+    for a in tree::leaves(x) {
+        let scatter = ReduceScatter {
+            dimension: a.axis("psum_scatter", along.axis()),
+            size,
+            axes: axes.names.clone(),
+            groups: axes.groups.clone(),
+            tiled: along.tiled(),
+        };
+        outs.push(bind1(scatter, &[&vary(&a, &axes.names)]));
+    }
+    tree::with_leaves(x, outs)
 }
 
-/// Splits `x` along `split_axis` and sends a slice or a part to each batch element
-/// (`jax.lax.all_to_all`). With [`Along::Stacked`], the split axis has the size of the mapped axis,
+/// Splits the arrays of a tree along `split_axis` and sends a slice or a part to each batch
+/// element (`jax.lax.all_to_all`). With [`Along::Stacked`], the split axis has the size of the mapped axis,
 /// and each element stacks the received slices along a new axis `concat_axis`. With
 /// [`Along::Tiled`], each element concatenates the received parts along its axis `concat_axis`.
 ///
@@ -327,15 +341,29 @@ pub fn psum_scatter(x: &Array, axes: impl Into<AxisIndexGroups>, along: impl Int
 /// Panics if an axis name is not bound, if an axis is out of range, or if the size of the split
 /// axis does not fit the size of the mapped axis.
 #[track_caller]
-pub fn all_to_all(
-    x: &Array,
+pub fn all_to_all<T: Tree>(
+    x: &T,
     axes: impl Into<AxisIndexGroups>,
     split_axis: impl Into<Along>,
     concat_axis: isize,
-) -> Array {
+) -> T {
     let (axes, along) = (axes.into(), split_axis.into());
     let size = group_size("all_to_all", &axes);
-    let AxisIndexGroups { names, groups } = axes;
+    let mut outs = Vec::new();
+    for a in tree::leaves(x) {
+        outs.push(exchanged(&a, &axes, size, (along, concat_axis)));
+    }
+    tree::with_leaves(x, outs)
+}
+
+/// [`all_to_all`] of one array within groups of `size` examples.
+#[track_caller]
+fn exchanged(
+    x: &Array,
+    AxisIndexGroups { names, groups }: &AxisIndexGroups,
+    size: usize,
+    (along, concat_axis): (Along, isize),
+) -> Array {
     let split = x.axis("all_to_all", along.axis());
     let concat = x.axis("all_to_all", concat_axis);
     if !along.tiled() && x.shape()[split] != size {
@@ -346,7 +374,7 @@ pub fn all_to_all(
             x.shape()[split]
         ));
     }
-    let x = &vary(x, &names);
+    let x = &vary(x, names);
     let exchange = |split, concat| AllToAll {
         axes: names.clone(),
         groups: groups.clone(),
@@ -368,13 +396,13 @@ pub fn all_to_all(
     bind1(exchange(split, concat), &[&wide]).squeeze(&[split as isize])
 }
 
-/// Swaps the axis `axis` of `x`, whose size must be the mapped axis size, with the mapped axis
-/// (`jax.lax.pswapaxes`).
+/// Swaps the axis `axis` of a tree's arrays, whose size must be the mapped axis size, with the mapped
+/// axis (`jax.lax.pswapaxes`).
 ///
 /// # Panics
 /// Panics in the same cases as [`all_to_all`].
 #[track_caller]
-pub fn pswapaxes(x: &Array, axes: impl Into<AxisIndexGroups>, axis: isize) -> Array {
+pub fn pswapaxes<T: Tree>(x: &T, axes: impl Into<AxisIndexGroups>, axis: isize) -> T {
     all_to_all(x, axes, axis, axis)
 }
 

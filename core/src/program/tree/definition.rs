@@ -1,6 +1,6 @@
 //! Tree definitions: the structure of a tree as a value.
 
-use super::structure::steps;
+use super::structure::{steps, structure_mismatch};
 use super::subtree::Subtree;
 use super::{KeyPath, Tree, copy, count, leaves, leaves_with_path, map, with_leaves};
 use crate::Array;
@@ -139,6 +139,43 @@ impl<T: Tree> TreeDef<T> {
             );
         }
         parts
+    }
+
+    /// Exchanges the structures of a tree that has a tree of the structure `inner` in place of each
+    /// array of this structure: returns a tree of the structure `inner` with a tree of this
+    /// structure in place of each array (`jax.tree.transpose`).
+    ///
+    /// ```
+    /// use ramie_core::{Array, tree};
+    /// let x = |value: f32| Array::from(value);
+    /// let pairs = vec![(x(1.0), x(2.0)), (x(3.0), x(4.0)), (x(5.0), x(6.0))];
+    /// let list = tree::structure(&vec![x(0.0), x(0.0), x(0.0)]);
+    /// let pair = tree::structure(&(x(0.0), x(0.0)));
+    /// let transposed = list.transpose(&pair, &pairs);
+    /// assert_eq!(tree::structure(&transposed).to_string(), "TreeDef(([*, *, *], [*, *, *]))");
+    /// let [_, second] = &pair.flatten_up_to(&transposed)[..] else { panic!("a pair") };
+    /// let second: Vec<Array> = list.unflatten(tree::leaves(second));
+    /// assert_eq!(second[2].item::<f32>(), 6.0);
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if the structure of the tree is not `self.compose(inner)`.
+    #[doc(alias = "tree_transpose")]
+    #[track_caller]
+    pub fn transpose<U: Tree, V: Tree>(&self, inner: &TreeDef<U>, tree: &V) -> Subtree {
+        let (outer, inner) = (Subtree::of(&self.like), Subtree::of(&inner.like));
+        let names = ["the structures composed", "the tree"];
+        if let Some(lines) = structure_mismatch(names, &outer.compose(&inner), tree) {
+            panic!(
+                "TreeDef::transpose: the tree does not have a tree of the inner structure in place of \
+                 each array of the outer one\n  {lines}\n  help: pass the two structures of which the \
+                 tree is composed, the outer one as `self`"
+            );
+        }
+        let (leaves, columns) = (leaves(tree), count(&inner));
+        let column = |i: usize| leaves.iter().skip(i).step_by(columns.max(1)).cloned();
+        let arrays: Vec<Array> = (0..columns).flat_map(column).collect();
+        with_leaves(&inner.compose(&outer), arrays)
     }
 
     /// Creates a tree of this structure from its arrays in order.

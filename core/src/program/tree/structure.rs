@@ -1,7 +1,7 @@
 //! The structure of trees, and functions of several trees with the same structure.
 
 use super::subtree::Subtree;
-use super::{Fixed, Key, Tree, Visitor, Walk, leaves};
+use super::{Fixed, Key, Tree, Visitor, Walk, count, leaves, with_leaves};
 use crate::Array;
 use crate::base::hash::WideHasher;
 use std::hash::{Hash, Hasher};
@@ -109,11 +109,78 @@ pub fn map2<T: Tree, U: Tree>(
     tree.rebuild(&mut |a| f(a, next.next().expect("as many arrays")))
 }
 
+/// Applies `f` to the corresponding arrays of several trees of one type and structure, and returns
+/// the resulting tree (`jax.tree.map(f, tree, *rest)`). For trees of two types, call [`map2`].
+///
+/// ```
+/// use ramie_core::{Array, tree};
+/// let of = |a: f32, b: f32| vec![Array::from(a), Array::from(b)];
+/// let (params, grads, momentum) = (of(1.0, 2.0), of(0.5, 0.5), of(0.25, 1.0));
+/// let step = |[p, g, m]: [&Array; 3]| p - g - m;
+/// let params = tree::map_all([&params, &grads, &momentum], step);
+/// assert_eq!(params[1].item::<f32>(), 0.5);
+/// ```
+///
+/// # Panics
+/// Panics if the structures differ, as in [`map2`], or if there are no trees.
+#[doc(alias = "tree_map")]
+#[track_caller]
+pub fn map_all<T: Tree, const N: usize>(
+    trees: [&T; N],
+    mut f: impl FnMut([&Array; N]) -> Array,
+) -> T {
+    let Some((&first, rest)) = trees.split_first() else {
+        panic!("tree::map_all: no trees were passed\n  help: pass at least one tree");
+    };
+    for (i, &tree) in rest.iter().enumerate() {
+        let name = format!("tree {}", i + 1);
+        expect_same("tree::map_all", ["tree 0", &name], first, tree);
+    }
+    let columns = trees.map(leaves);
+    let mut at = 0;
+    first.rebuild(&mut |_| {
+        let arrays = std::array::from_fn(|i| &columns[i][at]);
+        at += 1;
+        f(arrays)
+    })
+}
+
+/// Returns a copy of `tree` in which each array of `prefix` takes the place of the arrays of the part
+/// of `tree` at it (`jax.tree.broadcast`).
+///
+/// ```
+/// use ramie_core::{Array, tree};
+/// let x = |value: f32| Array::from(value);
+/// let params = (x(0.0), vec![x(0.0), x(0.0)]);
+/// let rates = tree::broadcast(&(x(0.1), x(0.2)), &params);
+/// assert_eq!(rates.1[1].item::<f32>(), 0.2);
+/// ```
+///
+/// # Panics
+/// Panics if `tree` lacks a container, a key or a static value of `prefix`.
+#[doc(alias("tree_broadcast", "broadcast_prefix"))]
+#[track_caller]
+pub fn broadcast<P: Tree, T: Tree>(prefix: &P, tree: &T) -> T {
+    let (whole, full) = (Subtree::of(prefix), Subtree::of(tree));
+    let mut parts = Vec::new();
+    if let Some(difference) = whole.parts_of(&full, "", &mut parts) {
+        let lines = difference.describe(["the prefix", "the tree"], &whole, &full);
+        panic!(
+            "tree::broadcast: the tree does not start with the structure of the prefix\n  {lines}\n  \
+             help: pass a prefix with the containers and keys of the tree, and an array in place of \
+             any part"
+        );
+    }
+    let arrays = leaves(prefix).into_iter().zip(&parts);
+    let arrays = arrays.flat_map(|(array, part)| vec![array; count(part)]);
+    with_leaves(tree, arrays)
+}
+
 /// Transposes a list of trees: returns, for each leaf, the arrays of all trees at that leaf.
+/// [`TreeDef::transpose`](super::TreeDef::transpose) exchanges the structures of any nested trees.
 ///
 /// # Panics
 /// Panics if the structures differ, as in [`map2`].
-#[doc(alias = "tree_transpose")]
 #[track_caller]
 pub fn transpose<T: Tree>(trees: &[T]) -> Vec<Vec<Array>> {
     let Some((first, rest)) = trees.split_first() else {

@@ -63,7 +63,7 @@ fn pair_window(x: &Array) -> Window {
 fn padded(x: &Array, of: PadStatistic) -> Array {
     let mode = PadMode::Statistic {
         of,
-        stat_length: None,
+        stat_length: vec![],
     };
     x.pad_with(&first_widths(x), mode)
 }

@@ -148,7 +148,8 @@ fn functions_of_real_numbers_refuse_complex_ones_by_name() {
 /// Methods that move elements, look at types only, or are those of other tests.
 const OPAQUE: &[&str] = &[
     // Types and values.
-    "aval same shape dtype ndim size nbytes is_tracer block_until_ready devices sharding \
+    "aval same shape dtype ndim dims size nbytes itemsize is_tracer block_until_ready is_ready free \
+     is_deleted device devices sharding is_fully_addressable \
      addressable_shards addressable_bytes host_shards try_to_bytes try_to_vec to_vec item \
      try_to_ndarray to_ndarray astype stop_gradient",
     // Places of elements.
@@ -162,7 +163,7 @@ const OPAQUE: &[&str] = &[
      dynamic_update_slice_in_dim dynamic_slice_with dynamic_slice_in_dim_with \
      dynamic_index_in_dim_with dynamic_update_slice_with dynamic_update_slice_in_dim_with \
      dynamic_update_index_in_dim_with gather broadcast_in_dim broadcast_in_dim_with broadcast_to \
-     broadcast_to_with expand_dims lax_pad pad reshape reshape_with full_like_with flatten \
+     broadcast_to_with broadcast_with expand_dims lax_pad pad reshape reshape_with full_like_with flatten \
      squeeze slice slice_with slice_in_dim split_sizes split transpose t move_axis swap_axes \
      bitcast_convert_type",
     // Where elements are true or equal.

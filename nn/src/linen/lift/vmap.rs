@@ -177,6 +177,7 @@ impl<A: Tree, O: Tree, M: Module<A, O> + Send + Sync> Module<A, O> for Vmap<M> {
             axis_name: self.axis_name,
             spmd_axis_name: self.spmd_axis_name.clone(),
             axis_size: Some(size),
+            sum_match: false,
         };
         let (out, changed): (O, Variables) = vmap_with(body, options)(variables, streams, args);
         pack.publish(scope, &self.lifted.with_axis("vmap", changed));

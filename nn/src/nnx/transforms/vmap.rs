@@ -147,6 +147,7 @@ pub fn vmap<M: Tree, A: Tree, R: Tree>(
         axis_name: options.axis_name,
         spmd_axis_name: options.spmd_axis_name.clone(),
         axis_size: options.axis_size,
+        sum_match: false,
     };
     let (mut out, mut after) = vmap_with(traced, core)(copy(model), args);
     if let Some(name) = options.partition_name {
