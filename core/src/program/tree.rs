@@ -26,7 +26,7 @@ pub use maps::MapKey;
 pub use path::{KeyEntry, KeyPath, keystr, keystr_simple, leaves_with_path};
 pub use per_array::PerArray;
 pub use ravel::ravel;
-pub use structure::{broadcast, map_all, map2, structure_mismatch, transpose};
+pub use structure::{broadcast, map_trees, map2, structure_mismatch, transpose};
 pub(crate) use structure::{fingerprint, fingerprint_of};
 pub use subtree::Subtree;
 

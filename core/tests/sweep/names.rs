@@ -87,7 +87,14 @@ pub fn check(table: &BTreeSet<&str>) {
                 "stats::" => {
                     let stem = file.file_stem().expect("a name").display().to_string();
                     let is_public = text.contains(&format!("pub mod {stem};"));
-                    format!("stats::{}", if is_public { stem + "::" } else { String::new() })
+                    format!(
+                        "stats::{}",
+                        if is_public {
+                            stem + "::"
+                        } else {
+                            String::new()
+                        }
+                    )
                 }
                 other => other.to_string(),
             };

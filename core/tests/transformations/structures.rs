@@ -82,8 +82,8 @@ fn functions_of_two_trees_compare_structures() {
             Box::new(|a, b| drop(tree::map2(&a, &b, |a, b| a + b))),
         ),
         (
-            "tree::map_all",
-            Box::new(|a, b| drop(tree::map_all([&a, &b], |[a, b]| a + b))),
+            "tree::map_trees",
+            Box::new(|a, b| drop(tree::map_trees([&a, &b], |[a, b]| a + b))),
         ),
         (
             "tree::transpose",
@@ -187,6 +187,6 @@ fn several_trees_give_the_trees_of_jax() {
         "{text}"
     );
     // map(lambda *a: sum(a), t, t, t)
-    let sums = tree::map_all([&prefix; 3], |[a, b, c]| a + b + c);
+    let sums = tree::map_trees([&prefix; 3], |[a, b, c]| a + b + c);
     assert_eq!(numbers(&sums), [3.0, 6.0, 9.0]);
 }

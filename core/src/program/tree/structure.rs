@@ -117,7 +117,7 @@ pub fn map2<T: Tree, U: Tree>(
 /// let of = |a: f32, b: f32| vec![Array::from(a), Array::from(b)];
 /// let (params, grads, momentum) = (of(1.0, 2.0), of(0.5, 0.5), of(0.25, 1.0));
 /// let step = |[p, g, m]: [&Array; 3]| p - g - m;
-/// let params = tree::map_all([&params, &grads, &momentum], step);
+/// let params = tree::map_trees([&params, &grads, &momentum], step);
 /// assert_eq!(params[1].item::<f32>(), 0.5);
 /// ```
 ///
@@ -125,16 +125,16 @@ pub fn map2<T: Tree, U: Tree>(
 /// Panics if the structures differ, as in [`map2`], or if there are no trees.
 #[doc(alias = "tree_map")]
 #[track_caller]
-pub fn map_all<T: Tree, const N: usize>(
+pub fn map_trees<T: Tree, const N: usize>(
     trees: [&T; N],
     mut f: impl FnMut([&Array; N]) -> Array,
 ) -> T {
     let Some((&first, rest)) = trees.split_first() else {
-        panic!("tree::map_all: no trees were passed\n  help: pass at least one tree");
+        panic!("tree::map_trees: no trees were passed\n  help: pass at least one tree");
     };
     for (i, &tree) in rest.iter().enumerate() {
         let name = format!("tree {}", i + 1);
-        expect_same("tree::map_all", ["tree 0", &name], first, tree);
+        expect_same("tree::map_trees", ["tree 0", &name], first, tree);
     }
     let columns = trees.map(leaves);
     let mut at = 0;

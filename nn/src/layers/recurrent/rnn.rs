@@ -40,6 +40,18 @@ impl Default for RNNOptions {
     }
 }
 
+impl RNNOptions {
+    /// Returns these options with those that a call replaces.
+    fn in_call<C>(self, input: &RNNInput<C>) -> RNNOptions {
+        RNNOptions {
+            time_major: input.time_major.unwrap_or(self.time_major),
+            reverse: input.reverse.unwrap_or(self.reverse),
+            keep_order: input.keep_order.unwrap_or(self.keep_order),
+            ..self
+        }
+    }
+}
+
 /// The arguments of an [`RNN`]: sequences and optional settings.
 #[derive(Clone, Debug, Tree)]
 pub struct RNNInput<C> {
@@ -218,12 +230,7 @@ pub(super) fn go<C: RNNCell>(
     input: RNNInput<C::Carry>,
     stream: &mut Option<RngStream>,
 ) -> (C::Carry, Array) {
-    let options = RNNOptions {
-        time_major: input.time_major.unwrap_or(options.time_major),
-        reverse: input.reverse.unwrap_or(options.reverse),
-        keep_order: input.keep_order.unwrap_or(options.keep_order),
-        ..*options
-    };
+    let options = options.in_call(&input);
     let RNNInput {
         inputs,
         initial_carry,
