@@ -78,7 +78,7 @@ fn unusable_names_and_folders_are_rejected() {
     assert_eq!(output.status.code(), Some(2));
     let errors = text(&output.stderr);
     assert!(
-        errors.contains("[possible values: mlp, cnn, transformer, finetune]"),
+        errors.contains("[possible values: mlp, cnn, table, transformer, finetune]"),
         "{errors}"
     );
 }

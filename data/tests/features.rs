@@ -189,7 +189,7 @@ fn parquet_and_arrow_tables() {
         );
         assert_eq!(
             said(table.column("none"), "t.table"),
-            ": has no column \"none\"; its columns are id, odd, name, note, pair, list\n  help: use one of \
+            ": has no column \"none\"; its columns are note, id, odd, name, pair, list\n  help: use one of \
              these names"
         );
         let mut tables = parquet::stream(&path);

@@ -22,7 +22,7 @@ use crate::{Array, NamedSharding, Tree, concatenate, device_put};
 /// let sharding = NamedSharding::new(make_mesh(&[8], &["data"])?, P!["data"]);
 /// let w = Array::ones(&[4, 2], DType::F32);
 /// let forward = jit(move |x: Array| x.matmul(&w));
-/// let forward = pad_shard_unpad(forward, sharding);
+/// let forward = pad_shard_unpad(move |x| forward(x), sharding);
 /// assert_eq!(forward(&Array::ones(&[13, 4], DType::F32)).shape(), [13, 2]);
 /// # Ok::<(), ramie_core::Error>(())
 /// ```

@@ -11,7 +11,7 @@ use crate::{Array, IntoArray, concatenate, where_};
 /// use ramie_core::{Array, stats};
 /// let x = Array::from([0.2f32, 0.3, 0.5]);
 /// let density = stats::dirichlet::logpdf(&x, Array::from([1.0f32, 2.0, 3.0]));
-/// assert_eq!(density.shape(), []);
+/// assert_eq!(density.ndim(), 0);
 /// ```
 ///
 /// # Panics

@@ -9,7 +9,7 @@ use crate::{Array, IntoArray, where_};
 /// ```no_run
 /// use ramie_core::{Array, stats};
 /// let mass = stats::multinomial::logpmf(&Array::from([1, 2]), 3, Array::from([0.25f32, 0.75]));
-/// assert_eq!(mass.shape(), []);
+/// assert_eq!(mass.ndim(), 0);
 /// ```
 ///
 /// # Panics
