@@ -210,3 +210,47 @@ fn mistakes_name_the_shapes() {
         "{message}"
     );
 }
+
+#[test]
+fn segment_softmax_is_the_softmax_of_each_segment() {
+    let x = Array::from([
+        [0.3f64, 80.0],
+        [-1.0, 2.0],
+        [1.5, 81.0],
+        [7.0, 7.0],
+        [0.0, -3.0],
+    ]);
+    let ids = Array::from([0, 1, 0, -1, 4]);
+    let (segment, other) = (Array::from([0, 2]), Array::from([1]));
+    let got = x.segment_softmax(&ids, 3);
+    let close = |a: &Array, b: &Array| {
+        assert!(a.allclose(b).item::<bool>(), "{a}, expected {b}");
+    };
+    close(&got.take(&segment, 0), &x.take(&segment, 0).softmax(0));
+    close(&got.take(&other, 0), &Array::ones(&[1, 2], DType::F64));
+    // Slices of no segment, also beyond the last.
+    close(
+        &got.take(&Array::from([3, 4]), 0),
+        &Array::zeros(&[2, 2], DType::F64),
+    );
+    let weights = Array::from([
+        [1.0f64, -2.0],
+        [0.5, 1.0],
+        [3.0, 0.1],
+        [1.0, 1.0],
+        [2.0, 2.0],
+    ]);
+    let slope = grad({
+        let (ids, weights) = (ids.clone(), weights.clone());
+        move |x: Array| (x.segment_softmax(&ids, 3) * &weights).sum()
+    })(x.clone());
+    let alone = grad({
+        let weights = weights.take(&segment, 0);
+        move |x: Array| (x.softmax(0) * &weights).sum()
+    })(x.take(&segment, 0));
+    close(&slope.take(&segment, 0), &alone);
+    close(
+        &slope.take(&Array::from([1, 3, 4]), 0),
+        &Array::zeros(&[3, 2], DType::F64),
+    );
+}

@@ -2,7 +2,7 @@
 
 use super::Reduction;
 use crate::dtypes::Scalar;
-use crate::numpy::At;
+use crate::numpy::{At, TakeMode};
 use crate::prim::index::positions::index_dtype;
 use crate::prim::reduce::{highest, lowest};
 use crate::typing::Dims;
@@ -127,6 +127,26 @@ impl Segments {
         self.combine("segment_min", data, ids, start, min, Reduction::smallest)
     }
 
+    /// Computes the softmax over the slices of each segment, elementwise
+    /// (`jraph.segment_softmax`): the results of a segment sum to 1. Slices that are ignored give 0.
+    ///
+    /// # Panics
+    /// Panics if `ids` are not integers, one for each slice along the first axis.
+    #[track_caller]
+    pub fn softmax(&self, data: &Array, ids: &Array) -> Array {
+        let data = data.to_inexact();
+        let largest = self.max(&data, ids).stop_gradient();
+        let of_slice = |x: &Array| x.take_with(ids, 0, TakeMode::Clip);
+        let mut shape = vec![1; data.ndim()];
+        shape[0] = ids.size();
+        let known = ids.ge(0).bitwise_and(ids.lt(self.count as i64));
+        let known = known.reshape(&shape[..]);
+        // Ignored slices would have the exponential of any number.
+        let power = where_(&known, &data - of_slice(&largest), 0).exp();
+        let total = of_slice(&self.sum(&power, ids));
+        where_(&known, power / where_(&known, total, 1), 0)
+    }
+
     #[track_caller]
     fn combine(
         &self,
@@ -205,4 +225,14 @@ segments! {
     /// Computes the elementwise minimum of the slices of each segment, or the highest value of
     /// the dtype for an empty segment.
     segment_min min;
+    /// Computes the softmax over the slices of each segment (`jraph.segment_softmax`). Ignored
+    /// slices give 0.
+    ///
+    /// ```no_run
+    /// use ramie_core::Array;
+    /// let scores = Array::from([1.0f32, 1.0, 5.0]);
+    /// let weights = scores.segment_softmax(&Array::from([0, 0, 1]), 2);
+    /// assert_eq!(weights.to_vec::<f32>(), [0.5, 0.5, 1.0]);
+    /// ```
+    segment_softmax softmax;
 }

@@ -398,6 +398,7 @@ fn builders(t: &mut Vec<Operation>) {
         "Quantile" |x, y| x.quantile_over(0.5, Quantile::all().weights(y).method(QuantileMethod::InvertedCdf));
         "Histogram" |x, y| Histogram::new(3).weights(y).density().of(x);
         "Histogram/edges" |x, y| Histogram::with_edges(y).of(x);
+        "segment_softmax" |x, y| x.segment_softmax(&y.ravel().slice_in_dim(0, x.shape()[0], 1, 0), 2);
         "Segments" |x, y| Segments::new(2).bucket_size(2).sum(x, y);
         "Covariance" |x, y| Covariance::new().and(y).ddof(0.0).of(x);
         "Covariance/correlation" |x| Covariance::new().columns().correlation_of(x);
