@@ -207,37 +207,16 @@ fn mismatch(
         let each = arrays.iter().map(|a| tolerance(a.dtype()));
         each.fold(0.0, f64::max)
     };
-    let within = |got: f64, want: f64, default: f64| {
-        let (atol, rtol) = (
-            options.atol.unwrap_or(default),
-            options.rtol.unwrap_or(default),
-        );
-        // Equal infinities and two NaNs are the same.
-        got == want
-            || (got.is_nan() && want.is_nan())
-            || (got - want).abs() <= atol + rtol * want.abs()
-    };
-    let compare = |what: &str, got: &[Array], want: &[Vec<Complex>], of: &str| {
-        for (i, (got, want)) in got.iter().zip(want).enumerate() {
-            let default = tolerance(got.dtype());
-            for (j, (g, w)) in elements(got).iter().zip(want).enumerate() {
-                if let Some(part) = (0..2).find(|&p| !within(g[p], w[p], default)) {
-                    return Some(format!(
-                        "{what} is {} at element {j} of result {i}, {of} {}",
-                        g[part], w[part]
-                    ));
-                }
-            }
-        }
-        None
-    };
     let values: Vec<Vec<Complex>> = value.iter().map(elements).collect();
     let inputs = inputs.to_vec();
     match mode {
         GradMode::Fwd => {
             let (y, dots) = jvp(|xs: Vec<Array>| f(xs), inputs, tangents.to_vec());
-            compare("the value of the JVP", &y, &values, "the function returns")
-                .or_else(|| compare("the tangent", &dots, &slopes, "finite differences give"))
+            options
+                .compare("the value of the JVP", &y, &values, "the function returns")
+                .or_else(|| {
+                    options.compare("the tangent", &dots, &slopes, "finite differences give")
+                })
         }
         GradMode::Rev => {
             let default = coarsest(&inputs).max(coarsest(&value));
@@ -248,14 +227,44 @@ fn mismatch(
             let all = |xs: &[Array]| -> Vec<Vec<Complex>> { xs.iter().map(elements).collect() };
             let got = inner(&all(tangents), &all(&pulled));
             let want = inner(&slopes, &all(&cotangents));
-            compare("the value of the VJP", &y, &values, "the function returns").or_else(|| {
-                (!within(got, want, default)).then(|| {
+            options
+                .compare("the value of the VJP", &y, &values, "the function returns")
+                .or_else(|| {
+                    (!options.accepts(got, want, default)).then(|| {
                     format!(
                         "the projection of the cotangent is {got}, finite differences give {want}"
                     )
                 })
-            })
+                })
         }
+    }
+}
+
+impl CheckGradsOptions {
+    /// Returns whether a number is close enough to another, with a default of both tolerances.
+    fn accepts(self, got: f64, want: f64, default: f64) -> bool {
+        let atol = self.atol.unwrap_or(default);
+        let rtol = self.rtol.unwrap_or(default);
+        // Equal infinities and two NaNs are the same.
+        got == want
+            || (got.is_nan() && want.is_nan())
+            || (got - want).abs() <= atol + rtol * want.abs()
+    }
+
+    /// Describes the first element that differs.
+    fn compare(self, what: &str, got: &[Array], want: &[Vec<Complex>], of: &str) -> Option<String> {
+        for (i, (got, want)) in got.iter().zip(want).enumerate() {
+            let default = tolerance(got.dtype());
+            for (j, (g, w)) in elements(got).iter().zip(want).enumerate() {
+                if let Some(part) = (0..2).find(|&p| !self.accepts(g[p], w[p], default)) {
+                    return Some(format!(
+                        "{what} is {} at element {j} of result {i}, {of} {}",
+                        g[part], w[part]
+                    ));
+                }
+            }
+        }
+        None
     }
 }
 

@@ -24,14 +24,14 @@ pub struct Infer;
 #[derive(Clone, Debug)]
 pub enum InSpecs {
     /// The spec of each array.
-    Specs(Specs),
+    Specs(Box<Specs>),
     /// The specs of the arrays' types. All axes that are manual in the function must be explicit.
     Infer,
 }
 
 impl<S: Into<Specs>> From<S> for InSpecs {
     fn from(specs: S) -> InSpecs {
-        InSpecs::Specs(specs.into())
+        InSpecs::Specs(Box::new(specs.into()))
     }
 }
 impl From<Infer> for InSpecs {

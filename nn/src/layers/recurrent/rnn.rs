@@ -50,6 +50,14 @@ impl RNNOptions {
             ..self
         }
     }
+
+    /// Returns the options of the loop over the steps.
+    fn scan(self) -> ScanOptions {
+        ScanOptions {
+            unroll: self.unroll,
+            ..ScanOptions::default()
+        }
+    }
 }
 
 /// The arguments of an [`RNN`]: sequences and optional settings.
@@ -262,10 +270,7 @@ pub(super) fn go<C: RNNCell>(
     let xs = xs.move_axis(time as isize, 0);
     let carry =
         initial_carry.unwrap_or_else(|| new_carry(cell, &xs.shape()[1..], init_key, stream));
-    let scan = ScanOptions {
-        unroll: options.unroll,
-        ..ScanOptions::default()
-    };
+    let scan = options.scan();
     let (carry, outputs) = match lengths {
         None => scan_with(|carry, x: Array| cell.step(carry, &x), carry, xs, scan),
         Some(lengths) => {
