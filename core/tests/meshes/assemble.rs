@@ -201,8 +201,13 @@ fn batches_of_any_size_run_on_a_mesh() {
         let batch = (x, Array::arange(rows));
         let (got, want) = (sharded(&batch), model(batch.clone()));
         assert_eq!(got.0.shape(), [rows]);
-        assert_eq!(got.0.to_vec::<f32>(), want.0.to_vec::<f32>());
-        assert_eq!(got.1.to_vec::<f32>(), want.1.to_vec::<f32>());
+        // Compiled for another number of rows, XLA rounds some sums differently.
+        for (got, want) in [(&got.0, &want.0), (&got.1, &want.1)] {
+            assert!(
+                got.allclose_with(want, (1e-6, 1e-6)).item::<bool>(),
+                "{got}, {want}"
+            );
+        }
     }
     assert_eq!(forward.compilations(), 2, "of 8 and of 16 rows");
     let forward = jit(model);
