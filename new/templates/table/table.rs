@@ -30,6 +30,9 @@ pub struct Encoding {
     target: Standardizer,
 }
 
+/// The numbers, the categories and the target of rows.
+pub type Rows = (Array2<f32>, Array1<i32>, Array1<f32>);
+
 impl Encoding {
     /// Determines the encoding of the training rows.
     pub fn fit(table: &Table) -> ramie::data::Result<Encoding> {
@@ -54,14 +57,7 @@ impl Encoding {
     }
 
     /// Returns the inputs and the standardized target: the arrays that [`loss`](crate::loss) takes.
-    #[expect(
-        clippy::type_complexity,
-        reason = "the arrays of a batch, in their order"
-    )]
-    pub fn rows(
-        &self,
-        table: &Table,
-    ) -> ramie::data::Result<(Array2<f32>, Array1<i32>, Array1<f32>)> {
+    pub fn rows(&self, table: &Table) -> ramie::data::Result<Rows> {
         let (numbers, categories) = self.inputs(table)?;
         let target = self.target.apply(&table.column::<f32>(TARGET)?);
         Ok((numbers, categories, target))
