@@ -257,6 +257,7 @@ fn strict_promotion_refuses_different_dtypes() {
             panic_message(|| &n + 0.5),
             panic_message(|| &mask + 1),
             panic_message(|| where_(&mask, &x, &n)),
+            panic_message(|| stats::norm::logpdf(&x, 0.5, &n)),
             panic_message(|| x.lt(&n)),
             panic_message(|| make_jaxpr(|a: Array| a + &n)(x.clone()).to_string()),
         ] {

@@ -11,7 +11,7 @@ use std::borrow::Borrow;
 /// Promotes both operands to a common dtype, and to a common rank unless one of them is 0-d.
 #[track_caller]
 pub(crate) fn promote(operation: &str, a: &Array, b: &Array) -> (Array, Array) {
-    promotion::check_dtypes(operation, a, b);
+    promotion::check_dtypes(operation, &[a, b]);
     let (x, y) = (a.aval(), b.aval());
     let (dtype, weak) = DType::promote((x.dtype(), x.weak_type()), (y.dtype(), y.weak_type()));
     let (a, b) = (convert(a, dtype, weak), convert(b, dtype, weak));
@@ -85,9 +85,7 @@ pub(crate) fn common_type<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> (D
 #[track_caller]
 pub(crate) fn promote_all<A: Borrow<Array>>(operation: &str, arrays: &[A]) -> Vec<Array> {
     let (dtype, weak) = common_type(operation, arrays);
-    for pair in arrays.windows(2) {
-        promotion::check_dtypes(operation, pair[0].borrow(), pair[1].borrow());
-    }
+    promotion::check_dtypes(operation, arrays);
     arrays
         .iter()
         .map(|a| convert(a.borrow(), dtype, weak))

@@ -4,6 +4,7 @@
 use crate::base::lock::lock;
 use crate::base::{location, scoped};
 use crate::{Array, DType};
+use std::borrow::Borrow;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -100,14 +101,25 @@ pub fn numpy_rank_promotion<R>(to: RankPromotion, f: impl FnOnce() -> R) -> R {
 }
 
 /// # Panics
-/// Panics if the operands have different dtypes and the promotion is strict.
+/// Panics if two operands have different dtypes and the promotion is strict.
 #[track_caller]
-pub(super) fn check_dtypes(operation: &str, a: &Array, b: &Array) {
-    let (x, y) = (a.aval(), b.aval());
-    if x.dtype() == y.dtype() || current().0 == DtypePromotion::Standard {
+pub(super) fn check_dtypes<A: Borrow<Array>>(operation: &str, operands: &[A]) {
+    if current().0 == DtypePromotion::Standard {
         return;
     }
+    // Every pair: between two others, a literal has the dtype of either.
+    for (i, a) in operands.iter().enumerate() {
+        for b in &operands[i + 1..] {
+            check_pair(operation, a.borrow(), b.borrow());
+        }
+    }
+}
+
+#[track_caller]
+fn check_pair(operation: &str, a: &Array, b: &Array) {
+    let (x, y) = (a.aval(), b.aval());
     let adopts = match (x.weak_type(), y.weak_type()) {
+        _ if x.dtype() == y.dtype() => true,
         (true, true) => true,
         (false, false) => false,
         (weak, _) => {
