@@ -5,7 +5,7 @@ use crate::program::array::{DeviceArray, Repr};
 use crate::program::specs::Specs;
 use crate::program::tree;
 use crate::types::sharding::placed::typed;
-use crate::types::sharding::{Mesh, NamedSharding, PartitionSpec, Sharding};
+use crate::types::sharding::{Mesh, NamedSharding, Sharding, parts};
 use crate::typing::Dims;
 use crate::{Array, Aval, Error, Result, Tree};
 use ramie_pjrt::Buffer;
@@ -123,22 +123,10 @@ pub fn host_local_array_to_global_array<T: Tree>(
     specs: impl Into<Specs>,
 ) -> Result<T> {
     const NAME: &str = "host_local_array_to_global_array";
-    let (here, specs) = (mesh.local_mesh(), specs_of(NAME, local, specs.into())?);
-    let mut outs = Vec::new();
-    for (array, spec) in tree::leaves(local).into_iter().zip(specs) {
-        if !array.is_fully_addressable() {
-            outs.push(array);
-            continue;
-        }
-        let mut shape: Dims = array.shape().into();
-        for (size, (global, local)) in shape.iter_mut().zip(parts(mesh, here, &spec)) {
-            *size = *size / local * global;
-        }
-        let placed = placed(NAME, &array, NamedSharding::new(here, spec.clone()))?;
-        drop(array);
-        outs.push(renamed(placed, &shape, NamedSharding::new(mesh, spec))?);
-    }
-    Ok(tree::with_leaves(local, outs))
+    let meshes = (mesh.local_mesh(), mesh);
+    converted(NAME, local, meshes, specs.into(), |a| {
+        a.is_fully_addressable()
+    })
 }
 
 /// Returns the part of global arrays that this process has
@@ -158,37 +146,41 @@ pub fn global_array_to_host_local_array<T: Tree>(
     specs: impl Into<Specs>,
 ) -> Result<T> {
     const NAME: &str = "global_array_to_host_local_array";
-    let (here, specs) = (mesh.local_mesh(), specs_of(NAME, global, specs.into())?);
+    let meshes = (mesh, mesh.local_mesh());
+    converted(NAME, global, meshes, specs.into(), |a| {
+        !a.is_fully_addressable()
+    })
+}
+
+/// Places the arrays of a tree on one mesh, and returns arrays with the same shards on another mesh,
+/// of which a dimension has as many times more parts as it is larger. Arrays that `converts` excludes
+/// are returned as they are.
+#[track_caller]
+fn converted<T: Tree>(
+    name: &str,
+    tree: &T,
+    (from, to): (Mesh, Mesh),
+    specs: Specs,
+    converts: fn(&Array) -> bool,
+) -> Result<T> {
+    let specs = specs.of_paths("specs", &tree::paths(tree));
+    let specs = specs.map_err(|e| Error::Configuration(format!("{name}: {e}")))?;
     let mut outs = Vec::new();
-    for (array, spec) in tree::leaves(global).into_iter().zip(specs) {
-        if array.is_fully_addressable() {
+    for (array, spec) in tree::leaves(tree).into_iter().zip(specs) {
+        if !converts(&array) {
             outs.push(array);
             continue;
         }
-        let mut shape: Dims = array.shape().into();
-        for (size, (global, local)) in shape.iter_mut().zip(parts(mesh, here, &spec)) {
-            *size = *size / global * local;
-        }
-        let placed = placed(NAME, &array, NamedSharding::new(mesh, spec.clone()))?;
+        let parts = |mesh: Mesh, d: usize| parts(mesh.abstract_mesh(), &spec, d);
+        let sizes = array.shape().iter().enumerate();
+        let shape: Dims = sizes
+            .map(|(d, size)| size / parts(from, d) * parts(to, d))
+            .collect();
+        let placed = placed(name, &array, NamedSharding::new(from, spec.clone()))?;
         drop(array);
-        outs.push(renamed(placed, &shape, NamedSharding::new(here, spec))?);
+        outs.push(renamed(placed, &shape, NamedSharding::new(to, spec))?);
     }
-    Ok(tree::with_leaves(global, outs))
-}
-
-fn specs_of<T: Tree>(name: &str, tree: &T, specs: Specs) -> Result<Vec<PartitionSpec>> {
-    let specs = specs.of_paths("specs", &tree::paths(tree));
-    specs.map_err(|e| Error::Configuration(format!("{name}: {e}")))
-}
-
-/// Returns the numbers of parts of each dimension on the whole mesh and on its local part.
-fn parts(mesh: Mesh, here: Mesh, spec: &PartitionSpec) -> Vec<(usize, usize)> {
-    let count = |mesh: Mesh, d: usize| -> usize {
-        let axes = spec.entry(d).axes().iter();
-        axes.filter_map(|&axis| mesh.axis_size(axis)).product()
-    };
-    let dims = 0..spec.entries().len();
-    dims.map(|d| (count(mesh, d), count(here, d))).collect()
+    Ok(tree::with_leaves(tree, outs))
 }
 
 /// Moves an array, or returns an error if a dimension is not divisible.

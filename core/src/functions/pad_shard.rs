@@ -2,6 +2,7 @@
 
 use crate::base::location::{Caller, fail};
 use crate::program::tree;
+use crate::types::sharding::parts;
 use crate::{Array, NamedSharding, Tree, concatenate, device_put};
 
 /// Returns a function that accepts batches of any size, although `f` runs on the devices of a mesh
@@ -52,8 +53,7 @@ pub fn pad_shard_unpad_with<B: Tree, R: Tree>(
     min_device_batch: usize,
 ) -> impl Fn(&B) -> R {
     let caller = Caller::of("pad_shard_unpad");
-    let axes = sharding.spec().entry(0).axes().iter();
-    let shards: usize = axes.filter_map(|&a| sharding.mesh().axis_size(a)).product();
+    let shards = parts(sharding.mesh().abstract_mesh(), sharding.spec(), 0);
     move |batch: &B| {
         let arrays = tree::leaves(batch);
         let rows = rows(&arrays, caller);

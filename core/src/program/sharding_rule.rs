@@ -3,7 +3,9 @@
 
 use crate::program::primitive::{Avals, Primitive};
 use crate::sharding::AxisName;
-use crate::types::sharding::{AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding};
+use crate::types::sharding::{
+    AbstractMesh, AxisSet, PartitionSpec, SpecEntry, TypeSharding, parts,
+};
 use crate::{Aval, ShapeError};
 
 /// Describes how a dimension of an operand relates to the results.
@@ -270,10 +272,7 @@ fn uneven(
     mesh: AbstractMesh,
     spec: &PartitionSpec,
 ) -> ShapeError {
-    let parts = |d: usize| -> usize {
-        let axes = spec.entry(d).axes().iter();
-        axes.map(|n| mesh.axis_size(*n).unwrap_or(1)).product()
-    };
+    let parts = |d: usize| parts(mesh, spec, d);
     let whole = |d: &usize| out.shape()[*d].is_multiple_of(parts(*d));
     let d = (0..out.ndim()).find(|d| !whole(d)).unwrap_or(0);
     ShapeError::new(format!(

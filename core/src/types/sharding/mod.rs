@@ -23,7 +23,7 @@ pub use logical::{
 };
 pub use mesh::{AbstractMesh, AxisType, Mesh, MeshShape};
 pub use named::{NamedSharding, TypeSharding};
-pub(crate) use named::{check_spec, sdy_sharding, shard_shape};
+pub(crate) use named::{check_spec, parts, sdy_sharding, shard_shape};
 pub use out::OutSharding;
 pub(crate) use out::check as check_out;
 pub use placed::Placed;

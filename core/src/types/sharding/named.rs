@@ -49,6 +49,12 @@ pub(crate) fn check_spec(axes: AbstractMesh, spec: &PartitionSpec) -> Result<(),
     Ok(())
 }
 
+/// Returns the number of parts of dimension `d` of an array that `spec` shards.
+pub(crate) fn parts(axes: AbstractMesh, spec: &PartitionSpec, d: usize) -> usize {
+    let names = spec.entry(d).axes().iter();
+    names.filter_map(|&name| axes.axis_size(name)).product()
+}
+
 /// Returns the shape of one device's shard.
 pub(crate) fn shard_shape(
     axes: AbstractMesh,
@@ -66,11 +72,7 @@ pub(crate) fn shard_shape(
     }
     let mut out: Dims = shape.into();
     for (d, size) in out.iter_mut().enumerate() {
-        let names = spec.entry(d).axes();
-        let parts: usize = names
-            .iter()
-            .map(|n| axes.axis_size(*n).unwrap_or(1))
-            .product();
+        let parts = parts(axes, spec, d);
         if !size.is_multiple_of(parts) {
             return Err(ShapeError::new(format!(
                 "{spec} on the mesh ({}) partitions dimension {d} into {parts} parts, but its size \
