@@ -104,14 +104,17 @@ impl Trace {
 
 /// Returns the name of an input.
 pub(super) fn path(input: usize, inputs: Inputs<'_>) -> String {
+    paths(inputs).nth(input).expect("a path for each input")
+}
+
+/// Returns the names of the inputs in order.
+pub(super) fn paths(inputs: Inputs<'_>) -> impl Iterator<Item = String> {
     let paths = |root, walk| tree::paths_of(walk).into_iter().map(move |p| (root, p));
-    let mut paths = paths("state", inputs.state).chain(paths("args", inputs.args));
-    let (root, path) = paths.nth(input).expect("a path for each input");
-    if path.is_empty() {
-        root.into()
-    } else {
-        format!("{root}.{path}")
-    }
+    let paths = paths("state", inputs.state).chain(paths("args", inputs.args));
+    paths.map(|(root, path)| match &*path {
+        "" => root.to_owned(),
+        path => format!("{root}.{path}"),
+    })
 }
 
 /// Excludes the arrays of the state that the function leaves unchanged from the donations.

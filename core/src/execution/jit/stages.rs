@@ -84,15 +84,19 @@ pub struct ArgInfo {
 
 fn args_info(trace: &Trace, plan: &Plan, inputs: Inputs<'_>) -> Vec<ArgInfo> {
     let jaxpr = &trace.program.jaxpr;
-    let donates = |i: &usize| {
+    let donates = |i: usize| {
         let attribute = plan.attributes.get(jaxpr.constvars.len() + i);
         attribute.is_some_and(|a| *a != ArgumentAttribute::None)
     };
-    let avals = jaxpr.in_avals().into_iter().enumerate();
-    let info = avals.map(|(i, aval)| ArgInfo {
-        path: donate::path(i, inputs),
+    let args = jaxpr
+        .in_avals()
+        .into_iter()
+        .zip(donate::paths(inputs))
+        .enumerate();
+    let info = args.map(|(i, (aval, path))| ArgInfo {
+        path,
         aval,
-        donated: donates(&i),
+        donated: donates(i),
     });
     info.collect()
 }
