@@ -69,19 +69,39 @@ impl Metadata {
 /// Calls `f` with the dotted path, the kind, the metadata and the array of each leaf of a tree.
 pub fn for_each_variable<T: Tree>(
     tree: &T,
-    f: impl FnMut(&str, Option<&'static str>, Option<&Metadata>, &Array),
+    mut f: impl FnMut(&str, Option<&'static str>, Option<&Metadata>, &Array),
 ) {
-    struct Variables<F> {
+    for_each_part(tree, |path, part| {
+        if let Part::Variable(kind, metadata, array) = part {
+            f(path, kind, metadata, array);
+        }
+    });
+}
+
+/// A part of a tree.
+pub(crate) enum Part<'a> {
+    /// The type's name and the value of a struct or an enum.
+    Node(&'static str, &'a dyn Any),
+    /// The kind, the metadata and the array of a leaf.
+    Variable(Option<&'static str>, Option<&'a Metadata>, &'a Array),
+}
+
+/// Calls `f` with the dotted path of each part of a tree, each before the parts that it contains.
+pub(crate) fn for_each_part<T: Tree>(tree: &T, f: impl FnMut(&str, Part<'_>)) {
+    struct Parts<F> {
         path: String,
         open: Vec<(usize, Option<&'static str>)>,
         kind: Option<&'static str>,
         metadata: Option<Metadata>,
         f: F,
     }
-    impl<F: FnMut(&str, Option<&'static str>, Option<&Metadata>, &Array)> Visitor for Variables<F> {
+    impl<F: FnMut(&str, Part<'_>)> Visitor for Parts<F> {
         fn leaf(&mut self, array: &Array) {
             let metadata = self.metadata.take();
-            (self.f)(&self.path, self.kind, metadata.as_ref(), array);
+            (self.f)(
+                &self.path,
+                Part::Variable(self.kind, metadata.as_ref(), array),
+            );
         }
         fn enter(&mut self, key: Key<'_>) {
             self.open.push((self.path.len(), self.kind));
@@ -102,8 +122,11 @@ pub fn for_each_variable<T: Tree>(
         fn metadata(&mut self, metadata: &dyn Any) {
             self.metadata = metadata.downcast_ref::<Metadata>().cloned();
         }
+        fn node(&mut self, name: &'static str, node: &dyn Any) {
+            (self.f)(&self.path, Part::Node(name, node));
+        }
     }
-    tree.walk(&mut Variables {
+    tree.walk(&mut Parts {
         path: String::new(),
         open: Vec::new(),
         kind: None,

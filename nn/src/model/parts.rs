@@ -1,6 +1,7 @@
 //! Iteration over the nodes and variables of a model.
 
-use ramie_core::tree::{self, Key, Visitor};
+use crate::metadata::{Part, for_each_part};
+use ramie_core::tree;
 use ramie_core::{Array, Tree};
 use std::any::Any;
 
@@ -16,58 +17,9 @@ pub struct Node {
     pub depth: usize,
 }
 
-/// A part of a model.
-enum Part<'a> {
-    Node(&'a dyn Any),
-    Variable(&'a Array),
-}
-
-/// Visits a tree and passes the path and the name of each part to `f`.
-struct Parts<F> {
-    path: String,
-    open: Vec<(usize, Option<&'static str>)>,
-    kind: Option<&'static str>,
-    f: F,
-}
-
-impl<F: FnMut(&str, &'static str, Part<'_>)> Visitor for Parts<F> {
-    fn leaf(&mut self, array: &Array) {
-        let kind = self.kind.unwrap_or("array");
-        (self.f)(&self.path, kind, Part::Variable(array));
-    }
-    fn enter(&mut self, key: Key<'_>) {
-        self.open.push((self.path.len(), self.kind));
-        if !self.path.is_empty() {
-            self.path.push('.');
-        }
-        self.path.push_str(&key.to_string());
-    }
-    fn exit(&mut self) {
-        if let Some((length, kind)) = self.open.pop() {
-            self.path.truncate(length);
-            self.kind = kind;
-        }
-    }
-    fn kind(&mut self, kind: &'static str) {
-        self.kind = Some(kind);
-    }
-    fn node(&mut self, name: &'static str, node: &dyn Any) {
-        (self.f)(&self.path, name, Part::Node(node));
-    }
-}
-
-fn for_each_part<M: Tree>(model: &M, f: impl FnMut(&str, &'static str, Part<'_>)) {
-    model.walk(&mut Parts {
-        path: String::new(),
-        open: Vec::new(),
-        kind: None,
-        f,
-    });
-}
-
 pub(crate) fn for_each_node<M: Tree>(model: &M, mut f: impl FnMut(&str, &'static str, &dyn Any)) {
-    for_each_part(model, |path, name, part| {
-        if let Part::Node(node) = part {
+    for_each_part(model, |path, part| {
+        if let Part::Node(name, node) = part {
             f(path, name, node);
         }
     });
@@ -112,23 +64,27 @@ pub fn iter_modules<M: Tree>(model: &M) -> Vec<Node> {
 pub fn iter_graph<M: Tree>(model: &M) -> Vec<(Node, Option<Array>)> {
     let mut all = Vec::new();
     let mut open: Vec<String> = Vec::new();
-    for_each_part(model, |path, type_name, part| {
+    for_each_part(model, |path, part| {
         while open.last().is_some_and(|outer| !is_below(path, outer)) {
             open.pop();
         }
-        let node = Node {
-            path: path.to_owned(),
-            type_name,
-            depth: open.len(),
-        };
-        let array = match part {
-            Part::Node(_) => {
+        let depth = open.len();
+        let (type_name, array) = match part {
+            Part::Node(name, _) => {
                 open.push(path.to_owned());
-                None
+                (name, None)
             }
-            Part::Variable(array) => Some(array.clone()),
+            Part::Variable(kind, _, array) => (kind.unwrap_or("array"), Some(array.clone())),
         };
-        all.push((node, array));
+        let path = path.to_owned();
+        all.push((
+            Node {
+                path,
+                type_name,
+                depth,
+            },
+            array,
+        ));
     });
     all
 }
