@@ -17,9 +17,7 @@ impl Array {
     /// ```
     #[track_caller]
     pub fn broadcast(&self, sizes: &[usize]) -> Array {
-        let mut shape: Dims = sizes.into();
-        shape.extend_from_slice(self.shape());
-        let kept: Dims = (sizes.len()..shape.len()).collect();
+        let (shape, kept) = self.behind(sizes);
         self.broadcast_in_dim(&shape, &kept)
     }
 
@@ -30,10 +28,17 @@ impl Array {
     /// Panics if `out_sharding` does not fit the mesh or the shape.
     #[track_caller]
     pub fn broadcast_with(&self, sizes: &[usize], out_sharding: impl Into<PartitionSpec>) -> Array {
+        let (shape, kept) = self.behind(sizes);
+        self.broadcast_in_dim_with(&shape, &kept, out_sharding)
+    }
+
+    /// Returns the shape with axes of the given sizes before those of the array, and the positions of
+    /// the array's axes.
+    fn behind(&self, sizes: &[usize]) -> (Dims, Dims) {
         let mut shape: Dims = sizes.into();
         shape.extend_from_slice(self.shape());
-        let kept: Dims = (sizes.len()..shape.len()).collect();
-        self.broadcast_in_dim_with(&shape, &kept, out_sharding)
+        let kept = (sizes.len()..shape.len()).collect();
+        (shape, kept)
     }
 
     /// Broadcasts the array to the shape of another array (`jax.lax.broadcast_like`).

@@ -3,7 +3,6 @@
 use super::floats;
 use crate::linalg::{self, TriangularSolve};
 use crate::options::Reduction;
-use crate::types::aval::broadcast_shapes;
 use crate::{Array, IntoArray};
 use std::f64::consts::PI;
 
@@ -43,23 +42,8 @@ pub fn logpdf(x: &Array, mean: impl IntoArray, cov: impl IntoArray) -> Array {
     );
     let root = linalg::cholesky(&cov);
     let logarithms = root.diagonal_with(0, -2, -1).log().sum_over(-1);
-    let batch = broadcast_shapes(&[
-        &distance.shape()[..distance.ndim() - 1],
-        &root.shape()[..root.ndim() - 2],
-    ]);
-    let batch = batch.unwrap_or_else(|| {
-        panic!(
-            "multivariate_normal: the numbers {} and the covariance {} do not broadcast\n  help: their batch axes \
-             must agree, or be 1",
-            x.aval(),
-            cov.aval()
-        )
-    });
-    let vectors = distance
-        .broadcast_to(&[&batch[..], &[n]].concat())
-        .expand_dims(&[-1]);
-    let root = root.broadcast_to(&[&batch[..], &[n, n]].concat());
-    let white = linalg::solve_triangular_with(&root, &vectors, TriangularSolve::new().lower());
+    let lower = TriangularSolve::new().lower();
+    let white = linalg::solve_triangular_with(&root, &distance.expand_dims(&[-1]), lower);
     let square = white.square().sum_over(Reduction::over([-2, -1]));
     square * -0.5 - n as f64 / 2.0 * (2.0 * PI).ln() - logarithms
 }
