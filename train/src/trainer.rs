@@ -456,14 +456,14 @@ where
     /// Returns an error if there is no batch.
     pub fn lower<D: Batches<P>>(&self, state: &S, batches: D) -> Result<Lowered<S, (P,), R>> {
         let per_call = batches.per_call();
-        let none = crate::Error::NoBatches {
-            dropped: batches.dropped(),
-        };
         if batches.steps_per_epoch() == 0 {
-            return Err(none);
+            return Err(crate::Error::NoBatches {
+                dropped: batches.dropped(),
+            });
         }
         // The first batch stands for all: a step is compiled for shapes, not values.
         let mut iter = batches.start(Some(1), None, &self.settings.place)?;
+        let none = crate::Error::NoBatches { dropped: None };
         let batch = iter.next().ok_or(none)??;
         Ok(compile(&self.step, per_call).lower_with(state, (batch,))?)
     }

@@ -56,11 +56,15 @@ impl<S: Sampler> ConsecutiveBatches<S> {
 impl<S: Sampler> BatchSampler for ConsecutiveBatches<S> {
     fn batches(&self, epoch: usize) -> Vec<Vec<usize>> {
         let order: Vec<usize> = self.sampler.order(epoch).iter().collect();
-        let full =
-            |batch: &&[usize]| self.last == LastBatch::Keep || batch.len() == self.batch_size;
-        let batches = order.chunks(self.batch_size).filter(full);
-        batches.map(<[usize]>::to_vec).collect()
+        cut(&order, self.batch_size, self.last).collect()
     }
+}
+
+/// Cuts an order into batches of one size, of which the last may be incomplete.
+fn cut(order: &[usize], size: usize, last: LastBatch) -> impl Iterator<Item = Vec<usize>> + '_ {
+    let batches = order.chunks(size);
+    let whole = move |batch: &&[usize]| last == LastBatch::Keep || batch.len() == size;
+    batches.filter(whole).map(<[usize]>::to_vec)
 }
 
 /// A batch sampler that groups elements of similar length. It returns each element once, in
@@ -121,8 +125,7 @@ impl BatchSampler for BucketSampler {
             let seed = Generator::new(self.seed).fold_in(b as u64).next_u64();
             let order = Permutation::new(members.len(), seed, epoch);
             let order: Vec<usize> = order.iter().map(|i| members[i]).collect();
-            let whole = |batch: &&[usize]| self.last == LastBatch::Keep || batch.len() == size;
-            batches.extend(order.chunks(size).filter(whole).map(<[usize]>::to_vec));
+            batches.extend(cut(&order, size, self.last));
         }
         Generator::new(self.seed)
             .fold_in(epoch as u64)

@@ -152,7 +152,7 @@ impl Sampler for SequentialSampler {
 #[derive(Clone, Debug)]
 pub struct RandomSampler {
     len: usize,
-    draws: Option<usize>,
+    replacement: bool,
     num_samples: Option<usize>,
     seed: u64,
 }
@@ -162,7 +162,7 @@ impl RandomSampler {
     pub fn new(len: usize, seed: u64) -> RandomSampler {
         RandomSampler {
             len,
-            draws: None,
+            replacement: false,
             num_samples: None,
             seed,
         }
@@ -189,10 +189,7 @@ impl RandomSampler {
             "RandomSampler: cannot return {num_samples} samples of 0 elements\n  help: pass a `len` \
              of at least 1"
         );
-        match &mut self.draws {
-            Some(draws) => *draws = num_samples,
-            None => self.num_samples = Some(num_samples),
-        }
+        self.num_samples = Some(num_samples);
         self
     }
 
@@ -209,8 +206,8 @@ impl RandomSampler {
         );
         RandomSampler {
             len,
-            draws: Some(draws),
-            num_samples: None,
+            replacement: true,
+            num_samples: Some(draws),
             seed,
         }
     }
@@ -218,26 +215,26 @@ impl RandomSampler {
 
 impl Sampler for RandomSampler {
     fn order(&self, epoch: usize) -> Order {
-        match (self.draws, self.num_samples) {
-            (None, None) => Order::permuted(Permutation::new(self.len, self.seed, epoch)),
-            (None, Some(count)) => {
-                let seed = |pass: usize| match pass {
-                    0 => self.seed,
-                    pass => Generator::new(self.seed).fold_in(pass as u64).next_u64(),
-                };
-                let passes = 0..count.div_ceil(self.len.max(1));
-                let passes = passes.map(|pass| Permutation::new(self.len, seed(pass), epoch));
-                Order(Kind::Passes {
-                    passes: passes.collect(),
-                    count,
-                })
-            }
-            (Some(count), _) => Order(Kind::Drawn {
+        let Some(count) = self.num_samples else {
+            return Order::permuted(Permutation::new(self.len, self.seed, epoch));
+        };
+        if self.replacement {
+            return Order(Kind::Drawn {
                 len: self.len,
                 count,
                 seed: Generator::new(self.seed).fold_in(epoch as u64),
-            }),
+            });
         }
+        let seed = |pass: usize| match pass {
+            0 => self.seed,
+            pass => Generator::new(self.seed).fold_in(pass as u64).next_u64(),
+        };
+        let passes = 0..count.div_ceil(self.len.max(1));
+        let passes = passes.map(|pass| Permutation::new(self.len, seed(pass), epoch));
+        Order(Kind::Passes {
+            passes: passes.collect(),
+            count,
+        })
     }
     fn selects_elements(&self) -> bool {
         false
